@@ -1,0 +1,255 @@
+"""The encoder: sentences in, vectors out."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from sentence_transformers.sentence_transformer.modules import Pooling as TokenPooling
+from sentence_transformers.util import quantize_embeddings
+from torch import Tensor, nn
+from torch.nn import functional
+
+from isotrope.encoders.backbone import Backbone
+from isotrope.encoders.packing import Batch, lay_out
+from isotrope.encoders.pooling import Pooling, mix
+from isotrope.encoders.progress import progress
+from isotrope.errors import IsotropeError
+
+CHUNK_BATCHES = 64  # how many batches are read ahead and sorted by length together
+
+
+class Encoder(nn.Module):
+    """A backbone, its tokenizer, a pooling, and what comes behind it (dense layers, normalisation).
+
+    `transformer` is the sentence-transformers module that holds model and tokenizer; `tail` are the modules behind the
+    pooling. Both are saved as they are, which is what makes a saved encoder load without isotrope.
+    """
+
+    def __init__(
+        self,
+        transformer: nn.Module,
+        pooling: Pooling | None = None,
+        tail: Iterable[nn.Module] = (),
+        *,
+        name: str = "",
+        prompts: dict[str, str] | None = None,
+        default_prompt_name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.transformer: Any = transformer
+        self.backbone = Backbone(self.transformer.model)
+        self.tail = nn.ModuleList(tail)
+        self.name = name
+        self.prompts = dict(prompts or {})
+        self.default_prompt_name = default_prompt_name
+        self.packing = self.backbone.packs
+        self.truncated = 0  # sentences cut at `max_seq_length` so far
+        self.pooling = (pooling or Pooling()).resolve(self.backbone.layers)
+        self._reduce = TokenPooling(self.backbone.dim, self.pooling.reduction)
+
+    @property
+    def tokenizer(self) -> Any:
+        """The Hugging Face tokenizer."""
+        return self.transformer.tokenizer
+
+    @property
+    def max_seq_length(self) -> int:
+        """Tokens of a sentence that are read, specials included; the rest is cut off."""
+        return min(int(self.tokenizer.model_max_length), 2**31 - 1)
+
+    @max_seq_length.setter
+    def max_seq_length(self, tokens: int) -> None:
+        self.tokenizer.model_max_length = tokens
+
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.backbone.parameters()).device
+
+    @property
+    def dim(self) -> int:
+        """Length of a sentence vector."""
+        for module in reversed(self.tail):
+            if hasattr(module, "get_embedding_dimension"):
+                return int(module.get_embedding_dimension())
+        return int(self._reduce.get_embedding_dimension())
+
+    def with_pooling(self, pooling: Pooling | str) -> Encoder:
+        """The same weights (shared, not copied) under another pooling. What came behind the old pooling is left out,
+        except normalisation, which does not depend on it.
+        """
+        from isotrope.encoders.heads import cls_mlp, is_normalize
+
+        pooling = Pooling.parse(pooling) if isinstance(pooling, str) else pooling
+        other = copy.copy(self)
+        other._modules = dict(self._modules)
+        other.pooling = pooling.resolve(self.backbone.layers)
+        other._reduce = TokenPooling(self.backbone.dim, pooling.reduction)
+        tail = [module for module in self.tail if is_normalize(module)]
+        other.tail = nn.ModuleList([cls_mlp(self.backbone), *tail] if pooling.mode == "cls-mlp" else tail)
+        return other
+
+    # -- sentences to vectors, one batch ------------------------------------------------------------------------------
+
+    def tokenize(self, sentences: Sequence[str]) -> list[list[int]]:
+        """Token ids of each sentence, specials included, cut at `max_seq_length`."""
+        encoded = self.tokenizer(
+            list(sentences), truncation=True, max_length=self.max_seq_length, return_attention_mask=False
+        )
+        self.truncated += sum(bool(one.overflowing) for one in encoded.encodings or ())
+        ids: list[list[int]] = encoded["input_ids"]
+        return ids
+
+    def batch(self, sentences: Sequence[str]) -> Batch:
+        """Sentences -> one batch, packed if this encoder packs, on its device."""
+        return self.lay_out(self.tokenize(sentences)).to(self.device)
+
+    def lay_out(self, token_ids: Sequence[Sequence[int]]) -> Batch:
+        """Token ids -> one batch, packed if this encoder packs."""
+        return lay_out(token_ids, self.tokenizer.pad_token_id or 0, pack=self.packing)
+
+    def forward(self, batch: Batch) -> Tensor:
+        """(sentences, dim)."""
+        return self.pool(batch, self.token_vectors(batch))
+
+    def token_vectors(self, batch: Batch) -> Tensor:
+        """What is pooled: the last layer, or the mean of those that the pooling names. (rows, width, dim)."""
+        layers = self.pooling.mixed_layers(self.backbone.layers)
+        if layers == (self.backbone.layers,):
+            hidden: Tensor = self.backbone(batch)
+            return hidden
+        return mix(self.backbone.hidden_states(batch), layers)
+
+    def pool(self, batch: Batch, hidden: Tensor) -> Tensor:
+        """Token vectors (rows, width, dim) -> sentence vectors (sentences, dim), tail included."""
+        tokens, mask = batch.unpack(hidden)
+        features: dict[str, Tensor] = {"token_embeddings": tokens, "attention_mask": mask}
+        for module in (self._reduce, *self.tail):
+            features = module(features)
+        return features["sentence_embedding"]
+
+    # -- any number of sentences to vectors ---------------------------------------------------------------------------
+
+    def encode(
+        self,
+        sentences: str | Iterable[str],
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        batch_size: int = 32,
+        show_progress_bar: bool = False,
+        output_value: Literal["sentence_embedding", "token_embeddings"] = "sentence_embedding",
+        precision: Literal["float32", "int8", "uint8", "binary", "ubinary"] = "float32",
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+        device: str | torch.device | None = None,
+        normalize_embeddings: bool = False,
+        truncate_dim: int | None = None,
+    ) -> Any:
+        """Vectors of the sentences, in their order; names and meaning of the arguments as in sentence-transformers.
+
+        Returns a float32 array (sentences, dim); a tensor with `convert_to_tensor`; a list of tensors with neither;
+        one vector for one string. With `output_value="token_embeddings"`: a list of (tokens, dim).
+        """
+        if device is not None:
+            self.to(device)
+        if precision != "float32" and output_value != "sentence_embedding":
+            raise IsotropeError(f"precision '{precision}' is for sentence vectors; token vectors are float32")
+        single = isinstance(sentences, str)
+        texts: Iterable[str] = [sentences] if isinstance(sentences, str) else sentences
+        options = {
+            "batch_size": batch_size,
+            "prompt": self._prompt(prompt_name, prompt),
+            "normalize_embeddings": normalize_embeddings,
+            "truncate_dim": truncate_dim,
+        }
+        texts = progress(texts, "Encoding", shown=show_progress_bar)
+        if output_value == "token_embeddings":
+            found = [vectors for chunk in self._stream(texts, tokens=True, **options) for vectors in chunk]
+            return found[0] if single else found
+        chunks = [torch.stack(chunk) for chunk in self._stream(texts, **options)]
+        vectors = torch.cat(chunks) if chunks else torch.empty(0, truncate_dim or self.dim)
+        if precision != "float32":
+            vectors = torch.from_numpy(quantize_embeddings(vectors.numpy(), precision))
+        if convert_to_tensor:
+            vectors = vectors.to(self.device)
+            return vectors[0] if single else vectors
+        if convert_to_numpy:
+            return vectors[0].numpy() if single else vectors.numpy()
+        return vectors[0] if single else list(vectors)
+
+    def encode_stream(
+        self,
+        sentences: Iterable[str],
+        *,
+        batch_size: int = 32,
+        normalize_embeddings: bool = False,
+        truncate_dim: int | None = None,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+    ) -> Iterator[np.ndarray[Any, np.dtype[np.float32]]]:
+        """Vectors in order, in arrays of some thousand rows: constant memory, however many sentences come."""
+        chosen = self._prompt(prompt_name, prompt)
+        for chunk in self._stream(sentences, batch_size, chosen, normalize_embeddings, truncate_dim):
+            yield torch.stack(chunk).numpy()
+
+    @torch.no_grad()
+    def _stream(
+        self,
+        sentences: Iterable[str],
+        batch_size: int,
+        prompt: str,
+        normalize_embeddings: bool,
+        truncate_dim: int | None,
+        tokens: bool = False,
+    ) -> Iterator[list[Tensor]]:
+        if batch_size < 1:
+            raise IsotropeError(f"batch_size must be at least 1, not {batch_size}")
+        was_training = self.training
+        self.eval()
+        source = iter(sentences)
+        while chunk := [prompt + text for text in islice(source, batch_size * CHUNK_BATCHES)]:
+            ids = self.tokenize(chunk)
+            order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
+            found: list[Tensor] = [torch.empty(0)] * len(ids)
+            for start in range(0, len(order), batch_size):
+                some = order[start : start + batch_size]
+                batch = self.lay_out([ids[i] for i in some]).to(self.device)
+                hidden = self.token_vectors(batch)
+                if tokens:
+                    pieces = batch.flatten(hidden).float().cpu().split(batch.lengths.tolist())
+                else:
+                    pieces = self._finish(self.pool(batch, hidden), normalize_embeddings, truncate_dim)
+                for i, piece in zip(some, pieces, strict=True):
+                    found[i] = piece
+            yield found
+        self.train(was_training)
+
+    @staticmethod
+    def _finish(vectors: Tensor, normalize: bool, truncate_dim: int | None) -> tuple[Tensor, ...]:
+        vectors = vectors[:, :truncate_dim].float()
+        if normalize:
+            vectors = functional.normalize(vectors, dim=-1)
+        return vectors.cpu().unbind()
+
+    def _prompt(self, name: str | None, prompt: str | None) -> str:
+        if prompt is not None:
+            return prompt
+        name = name or self.default_prompt_name
+        if name is None:
+            return ""
+        if name not in self.prompts:
+            known = ", ".join(self.prompts) or "none"
+            raise IsotropeError(f"this encoder has no prompt named '{name}'; it has: {known}")
+        return self.prompts[name]
+
+    def save(self, folder: str | Path, *, card: str | None = None, force: bool = False) -> Path:
+        """Writes a plain sentence-transformers folder with a model card; see `encoders/saving.py`."""
+        from isotrope.encoders.saving import save
+
+        return save(self, folder, card=card, force=force)

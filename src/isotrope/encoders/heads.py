@@ -1,0 +1,27 @@
+"""What stands behind the pooling, as sentence-transformers modules, so that it is saved and loaded with the encoder."""
+
+from __future__ import annotations
+
+import torch
+from sentence_transformers.base.modules import Dense, Normalize
+from torch import nn
+
+from isotrope.encoders.backbone import Backbone
+
+
+def cls_mlp(backbone: Backbone) -> Dense:
+    """Dense + tanh over [CLS]: the checkpoint's own pooler where it has one, else fresh weights as BERT draws them."""
+    dense = Dense(backbone.dim, backbone.dim, activation_function=nn.Tanh())
+    pooler = getattr(getattr(backbone.model, "pooler", None), "dense", None)
+    with torch.no_grad():
+        if isinstance(pooler, nn.Linear) and pooler.weight.shape == dense.linear.weight.shape:
+            dense.linear.load_state_dict(pooler.state_dict())
+        else:
+            dense.linear.weight.normal_(std=getattr(backbone.config, "initializer_range", 0.02))
+            dense.linear.bias.zero_()
+    return dense.to(device=next(backbone.parameters()).device, dtype=backbone.dtype)
+
+
+def is_normalize(module: nn.Module) -> bool:
+    """Whether a module scales vectors to length one and does nothing else."""
+    return isinstance(module, Normalize)

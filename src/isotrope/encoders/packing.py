@@ -1,0 +1,114 @@
+"""Packing: sentences laid end to end in a few rows instead of padded to the longest one.
+
+Positions restart with every sentence and attention is block-diagonal, so each sentence sees just itself and the vectors
+are those of a padded batch. A padded batch is the special case of one sentence a row; everything behind the backbone
+works on `Batch` and need not know which of the two it got.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import torch
+from torch import Tensor
+
+ROW_TOKENS = 128  # how long a row is aimed to be; attention costs rows x width^2, so longer rows buy little
+PADDING_ALLOWED = 1.03  # a padded batch this close to the packed one is left padded: its attention is cheaper
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Tokenised sentences, laid out for one pass through a backbone."""
+
+    input_ids: Tensor  # (rows, width)
+    position_ids: Tensor  # (rows, width), 0 at the first token of every sentence
+    sentence: Tensor  # (rows, width), index of the sentence a token belongs to, -1 for padding
+    lengths: Tensor  # (sentences,)
+    token_index: Tensor  # (tokens,), where each token of sentence 0, 1, 2 ... stands in the flattened rows
+
+    @property
+    def packed(self) -> bool:
+        """Whether any row holds more than one sentence."""
+        return self.input_ids.shape[0] < self.lengths.shape[0]
+
+    @property
+    def padding(self) -> float:
+        """Share of the positions that hold no token."""
+        return 1 - self.token_index.numel() / self.input_ids.numel()
+
+    def attention_mask(self, dtype: torch.dtype) -> Tensor:
+        """(rows, width) of 0 and 1 when padded; additive (rows, 1, width, width), block-diagonal, when packed.
+
+        Padding attends to padding, so that no row of the softmax is empty.
+        """
+        if not self.packed:
+            return (self.sentence >= 0).long()
+        apart = self.sentence[:, None, :, None] != self.sentence[:, None, None, :]
+        return torch.zeros(apart.shape, dtype=dtype, device=apart.device).masked_fill_(apart, torch.finfo(dtype).min)
+
+    def flatten(self, hidden: Tensor) -> Tensor:
+        """(rows, width, dim) -> (tokens, dim): the sentences' tokens end to end, padding left out."""
+        return hidden.flatten(0, 1).index_select(0, self.token_index)
+
+    def unpack(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """(rows, width, dim) -> (sentences, longest, dim) and its mask (sentences, longest)."""
+        if not self.packed:
+            return hidden, (self.sentence >= 0).long()
+        column = torch.arange(int(self.lengths.max()), device=hidden.device)
+        mask = column < self.lengths[:, None]
+        first = self.lengths.cumsum(0) - self.lengths
+        index = (first[:, None] + column).where(mask, 0)
+        return hidden.flatten(0, 1)[self.token_index[index]], mask.long()
+
+    def to(self, device: torch.device) -> Batch:
+        """The same batch on another device."""
+        moved = {name: tensor.to(device, non_blocking=True) for name, tensor in vars(self).items()}
+        return replace(self, **moved)
+
+
+def lay_out(sentences: Sequence[Sequence[int]], pad_id: int = 0, *, pack: bool = True) -> Batch:
+    """Token ids of each sentence -> one `Batch`; packed where that saves positions, unless `pack` is off."""
+    lengths = [len(ids) for ids in sentences]
+    rows = plan_rows(lengths) if pack else [[i] for i in range(len(lengths))]
+    width = max(sum(lengths[i] for i in row) for row in rows)
+    starts = [0] * len(lengths)
+    for r, row in enumerate(rows):
+        column = r * width
+        for i in row:
+            starts[i] = column
+            column += lengths[i]
+    size = torch.tensor(lengths)
+    within = torch.arange(sum(lengths)) - (size.cumsum(0) - size).repeat_interleave(size)
+    token_index = torch.tensor(starts).repeat_interleave(size) + within
+
+    def spread(values: Tensor, empty: int) -> Tensor:
+        return torch.full((len(rows) * width,), empty).index_copy_(0, token_index, values).view(len(rows), width)
+
+    return Batch(
+        input_ids=spread(torch.tensor(list(chain.from_iterable(sentences))), pad_id),
+        position_ids=spread(within, 0),
+        sentence=spread(torch.arange(len(lengths)).repeat_interleave(size), -1),
+        lengths=size,
+        token_index=token_index,
+    )
+
+
+def plan_rows(lengths: Sequence[int], row_tokens: int = ROW_TOKENS) -> list[list[int]]:
+    """Which sentences share a row: the longest first, each into the row that is emptiest.
+
+    The number of rows is fixed beforehand, so the rows come out even and the width is what the fullest one needs.
+    One sentence a row is kept when padding would cost next to nothing.
+    """
+    longest, total = max(lengths), sum(lengths)
+    count = max(1, round(total / max(longest, row_tokens)))
+    rows: list[list[int]] = [[] for _ in range(count)]
+    filled = [0] * count
+    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
+        emptiest = min(range(count), key=filled.__getitem__)
+        rows[emptiest].append(i)
+        filled[emptiest] += lengths[i]
+    if longest * len(lengths) <= PADDING_ALLOWED * max(filled) * count:
+        return [[i] for i in range(len(lengths))]
+    return rows

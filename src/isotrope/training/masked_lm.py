@@ -1,0 +1,134 @@
+"""Masked language modelling on packed batches: BERT's own objective, for pre-training."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+from torch.utils.data import Dataset
+from transformers import BertForMaskedLM
+
+from isotrope.encoders.packing import Batch, lay_out
+
+IntArray = np.ndarray[Any, np.dtype[np.integer[Any]]]
+IGNORED = -100
+
+
+class TokenizedText:
+    """Sentences as one long array of token ids, without specials, and how long each is. Memory-mapped from disk.
+
+    `source` tells which file a sentence came from, `weights` how often a file's sentences come in one epoch: 2 is
+    twice each, 0.5 another half of them every time.
+    """
+
+    def __init__(
+        self, tokens: IntArray, lengths: IntArray, source: IntArray | None = None, weights: Sequence[float] = (1.0,)
+    ) -> None:
+        self.tokens, self.lengths, self.weights = tokens, lengths, tuple(weights)
+        self.source = np.zeros(len(lengths), dtype=np.int64) if source is None else source
+        self.ends = np.cumsum(lengths, dtype=np.int64)
+
+    def __getitem__(self, i: int) -> list[int]:
+        """Token ids of sentence `i`."""
+        ids: list[int] = self.tokens[self.ends[i] - self.lengths[i] : self.ends[i]].tolist()
+        return ids
+
+    def epoch(self, generator: np.random.Generator) -> IntArray:
+        """One pass over the text by its weights, in random order: indexes of sentences."""
+        parts = []
+        for k, weight in enumerate(self.weights):
+            members = generator.permutation(np.flatnonzero(self.source == k))
+            whole, rest = int(weight), weight % 1
+            parts += [members] * whole + [members[: round(rest * len(members))]]
+        return generator.permutation(np.concatenate(parts))
+
+
+class Masker:
+    """Selects a share of the tokens; of those 80% become [MASK], 10% another token, 10% stay (Devlin et al., 2019)."""
+
+    def __init__(self, tokenizer: Any, share: float = 0.2) -> None:
+        self.share, self.mask_id, self.vocabulary = share, tokenizer.mask_token_id, len(tokenizer)
+        self.special = torch.tensor(sorted(tokenizer.all_special_ids))
+
+    def __call__(self, input_ids: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
+        """Token ids (rows, width) -> ids to show, and targets with -100 wherever nothing is asked."""
+        draw = torch.rand(input_ids.shape, generator=generator)
+        selected = (draw < self.share) & ~torch.isin(input_ids, self.special)
+        kind = torch.rand(input_ids.shape, generator=generator)
+        other = torch.randint(self.vocabulary, input_ids.shape, generator=generator)
+        shown = input_ids.where(~(selected & (kind < 0.8)), self.mask_id)
+        shown = shown.where(~(selected & (kind >= 0.9)), other)
+        return shown, input_ids.where(selected, IGNORED)
+
+
+class MaskedBatches(Dataset[dict[str, Any]]):
+    """Batch number k of a whole run: sentences in a seeded order, as many as fill a budget of tokens, masked.
+
+    A batch depends on the seed and its own number only, so a resumed run sees what the uninterrupted one would have.
+    """
+
+    def __init__(
+        self, text: TokenizedText, tokenizer: Any, *, batches: int, batch_tokens: int, seed: int, masked: float = 0.2
+    ) -> None:
+        self.text, self.seed = text, seed
+        self.pad_id, self.cls_id, self.sep_id = tokenizer.pad_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id
+        self.masker = Masker(tokenizer, masked)
+        self.order, self.bounds = self._plan(batches, batch_tokens)
+
+    def _plan(self, batches: int, batch_tokens: int) -> tuple[IntArray, IntArray]:
+        """The order of all sentences seen, epoch after epoch, and where each batch begins in it."""
+        generator = np.random.default_rng(self.seed)
+        sizes = self.text.lengths.astype(np.int64) + 2  # [CLS] and [SEP]
+        epochs, tokens = [], 0
+        while tokens < (batches + 1) * batch_tokens:
+            epochs.append(self.text.epoch(generator))
+            tokens += int(sizes[epochs[-1]].sum())
+        order = np.concatenate(epochs)
+        bounds = np.searchsorted(np.cumsum(sizes[order]), np.arange(batches + 1) * batch_tokens)
+        return order, bounds
+
+    def __len__(self) -> int:
+        return len(self.bounds) - 1
+
+    def __getitem__(self, k: int) -> dict[str, Any]:
+        sentences = [
+            [self.cls_id, *self.text[i], self.sep_id] for i in self.order[self.bounds[k] : self.bounds[k + 1]]
+        ]
+        batch = lay_out(sentences, self.pad_id)
+        generator = torch.Generator().manual_seed(self.seed * 1_000_003 + k)
+        shown, targets = self.masker(batch.input_ids, generator)
+        batch.input_ids.copy_(shown)
+        return {"batch": batch, "targets": targets}
+
+
+class MaskedLM(BertForMaskedLM):  # type: ignore[misc]
+    """A BERT masked LM that takes packed batches and computes its output layer at the masked positions only."""
+
+    def forward(self, batch: Batch, targets: Tensor) -> dict[str, Tensor]:
+        """Mean cross-entropy over the masked tokens, and the share of them that was guessed right."""
+        asked = targets != IGNORED
+        mask = batch.attention_mask(self.dtype)
+        hidden = self.bert(batch.input_ids, mask, position_ids=batch.position_ids).last_hidden_state
+        logits = self.cls(hidden[asked]).float()  # (masked, vocabulary)
+        right = (logits.argmax(-1) == targets[asked]).float().mean()
+        return {"loss": functional.cross_entropy(logits, targets[asked]), "accuracy": right}
+
+
+@torch.no_grad()
+def masked_loss(model: MaskedLM, batches: MaskedBatches) -> tuple[float, float]:
+    """Held-out loss and accuracy, each averaged over masked tokens. The same batches ask the same of every model."""
+    was_training = model.training
+    model.eval()
+    loss = right = asked = 0.0
+    for k in range(len(batches)):
+        item = batches[k]
+        n = int((item["targets"] != IGNORED).sum())
+        device = next(model.parameters()).device
+        found = model(item["batch"].to(device), item["targets"].to(device))
+        loss, right, asked = loss + n * float(found["loss"]), right + n * float(found["accuracy"]), asked + n
+    model.train(was_training)
+    return loss / asked, right / asked

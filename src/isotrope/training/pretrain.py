@@ -1,0 +1,263 @@
+"""Pre-training a small BERT from raw text: vocabulary, word vectors to start from, masked language modelling."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch.utils.data import SequentialSampler
+from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, Trainer, TrainingArguments, set_seed
+
+from isotrope.encoders.loading import default_device
+from isotrope.errors import IsotropeError
+from isotrope.text import read_sentences
+from isotrope.text.vocabulary import train_wordpiece
+from isotrope.training.bar import RunBar
+from isotrope.training.checkpoints import last_checkpoint
+from isotrope.training.masked_lm import MaskedBatches, MaskedLM, TokenizedText, masked_loss
+from isotrope.training.ppmi import ppmi_vectors
+
+HELD_OUT = 200  # one sentence in so many, by its checksum, is never trained on
+HELD_OUT_BATCHES = 100
+HELD_OUT_SEED = 20_26
+
+
+@dataclass(frozen=True)
+class Pretraining:
+    """What is trained, on what, for how long. The defaults are those of the bundled encoder."""
+
+    files: dict[str, float] = field(default_factory=dict)  # path -> weight
+    tokenizer: str | None = None  # a folder whose vocabulary is used; None learns one
+    vocabulary: int = 8192
+    layers: int = 4
+    dim: int = 256
+    heads: int = 4
+    positions: int = 128
+    masked: float = 0.2
+    batch_tokens: int = 2048
+    steps: int = 16_000
+    learning_rate: float = 1e-3
+    warmup: int = 300
+    weight_decay: float = 0.01
+    bf16: bool = False
+    save_steps: int = 500
+    seed: int = 1
+
+
+def pretrain(config: Pretraining, output: Path, *, resume: bool = False) -> dict[str, float]:
+    """Trains, saves a transformers folder in `output/encoder`, returns held-out loss and accuracy.
+
+    `output` also holds the settings, the tokenised text and `checkpoint-N/`. Killed at any time, it goes on with
+    `resume` from its last checkpoint as if nothing had happened.
+    """
+    _check(config)
+    _open_run(config, output, resume)
+    tokenizer = _tokenizer(config, output)
+    text, held_out = _tokenized(config, tokenizer, output)
+    set_seed(config.seed)
+    model = MaskedLM(_bert_config(config, tokenizer))
+    batches = MaskedBatches(
+        text,
+        tokenizer,
+        batches=config.steps,
+        batch_tokens=config.batch_tokens,
+        seed=config.seed,
+        masked=config.masked,
+    )
+    checkpoint = last_checkpoint(output) if resume else None
+    if checkpoint is None:
+        _start_from_counts(model, text, config.seed)
+    bar = RunBar("Pre-training", config.batch_tokens)
+    trainer = _Trainer(
+        model=model,
+        args=_arguments(config, output),
+        train_dataset=batches,
+        data_collator=lambda items: items[0],
+        callbacks=[bar],
+    )
+    trainer.pop_callback(_printer())
+    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    loss, accuracy = masked_loss(model, held_out)
+    figures = {"loss": loss, "accuracy": accuracy, "tokens": config.steps * config.batch_tokens}
+    _save(model, tokenizer, output / "encoder")
+    (output / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
+    return figures
+
+
+def _printer() -> type[Any]:
+    from transformers.trainer_callback import PrinterCallback
+
+    return PrinterCallback
+
+
+def held_out_figures(encoder: str | Path, files: dict[str, float], scratch: Path) -> tuple[float, float]:
+    """Held-out loss and accuracy of a masked-LM folder on the sentences that `pretrain` holds out of `files`."""
+    tokenizer = AutoTokenizer.from_pretrained(encoder)
+    model = MaskedLM.from_pretrained(encoder, dtype=torch.float32)
+    _, held_out = _tokenized(Pretraining(files=files), tokenizer, scratch)
+    return masked_loss(model, held_out)
+
+
+class _Trainer(Trainer):  # type: ignore[misc]
+    """Batches come in the order that `MaskedBatches` planned."""
+
+    def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
+        return SequentialSampler(self.train_dataset)
+
+
+def _check(config: Pretraining) -> None:
+    if not config.files:
+        raise IsotropeError("pretrain needs at least one file of sentences")
+    if config.dim % config.heads:
+        raise IsotropeError(f"--dim {config.dim} is not a multiple of --heads {config.heads}")
+
+
+def _open_run(config: Pretraining, output: Path, resume: bool) -> None:
+    """Makes the run folder, or checks that the one there was begun with the same settings."""
+    settings = output / "settings.json"
+    if resume:
+        if not settings.is_file():
+            raise IsotropeError(f"{output}: nothing to resume (no settings.json in it)")
+        before, now = json.loads(settings.read_text()), asdict(config)
+        differing = [f"{key} {before.get(key)!r} -> {now[key]!r}" for key in now if before.get(key) != now[key]]
+        if differing:
+            raise IsotropeError(f"{output}: begun with other settings, so not resumed: {'; '.join(differing)}")
+        return
+    if output.exists() and any(output.iterdir()):
+        raise IsotropeError(f"{output}: exists already; give --resume to go on with it, or another folder")
+    output.mkdir(parents=True, exist_ok=True)
+    settings.write_text(json.dumps(asdict(config), indent=2) + "\n")
+
+
+def _tokenizer(config: Pretraining, output: Path) -> Any:
+    folder = output / "tokenizer"
+    if folder.is_dir():
+        return AutoTokenizer.from_pretrained(folder)
+    if config.tokenizer:
+        tokenizer = AutoTokenizer.from_pretrained(config.tokenizer)
+    else:
+        sentences = (text for path in config.files for text in read_sentences(path))
+        tokenizer = train_wordpiece(sentences, config.vocabulary, max_length=config.positions)
+    tokenizer.save_pretrained(folder)
+    return tokenizer
+
+
+def _tokenized(config: Pretraining, tokenizer: Any, output: Path) -> tuple[TokenizedText, MaskedBatches]:
+    """The text to train on, and the held-out batches: tokenised once, then memory-mapped."""
+    parts = [output / f"{name}.npy" for name in ("tokens", "lengths", "source", "held_out")]
+    if not all(part.is_file() for part in parts):
+        arrays = _tokenize_files(config, tokenizer)
+        for part, array in zip(parts, arrays, strict=True):
+            np.save(part, array)
+    tokens, lengths, source, held_out = (np.load(part, mmap_mode="r") for part in parts)
+    weights = tuple(config.files.values())
+    whole = TokenizedText(tokens, lengths, np.where(held_out, -1, source), weights)
+    aside = TokenizedText(tokens, lengths, np.where(held_out, source, -1), weights)
+    have = int((lengths[held_out] + 2).sum())
+    if have == 0 or int(held_out.sum()) == len(lengths):
+        raise IsotropeError("too little text to hold any out; a few thousand sentences are the least that makes sense")
+    batches = MaskedBatches(
+        aside,
+        tokenizer,
+        batches=max(1, min(HELD_OUT_BATCHES, have // config.batch_tokens)),
+        batch_tokens=min(have, config.batch_tokens),
+        seed=HELD_OUT_SEED,
+        masked=0.15,
+    )
+    return whole, batches
+
+
+def _tokenize_files(config: Pretraining, tokenizer: Any) -> tuple[Any, Any, Any, Any]:
+    dtype = np.uint16 if len(tokenizer) < 2**16 else np.uint32
+    tokens, lengths, source, held_out = [], [], [], []
+    for k, path in enumerate(config.files):
+        for block in _blocks(read_sentences(path), 20_000):
+            ids = tokenizer(
+                block,
+                add_special_tokens=False,
+                truncation=True,
+                max_length=config.positions - 2,
+                return_attention_mask=False,
+                return_token_type_ids=False,
+            )["input_ids"]
+            tokens.append(np.fromiter((i for one in ids for i in one), dtype=dtype))
+            lengths.append(np.array([len(one) for one in ids], dtype=np.int32))
+            source.append(np.full(len(ids), k, dtype=np.int16))
+            held_out.append(np.array([zlib.crc32(text.encode()) % HELD_OUT == 0 for text in block]))
+    return np.concatenate(tokens), np.concatenate(lengths), np.concatenate(source), np.concatenate(held_out)
+
+
+def _blocks(items: Iterator[str], size: int) -> Iterator[list[str]]:
+    while block := list(islice(items, size)):
+        yield block
+
+
+def _bert_config(config: Pretraining, tokenizer: Any) -> Any:
+    """No dropout while pre-training (one pass over the text can't be overfitted); `_save` puts BERT's 0.1 back."""
+    return BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=config.dim,
+        num_hidden_layers=config.layers,
+        num_attention_heads=config.heads,
+        intermediate_size=4 * config.dim,
+        max_position_embeddings=config.positions,
+        hidden_dropout_prob=0.0,
+        attention_probs_dropout_prob=0.0,
+        pad_token_id=tokenizer.pad_token_id,
+    )
+
+
+@torch.no_grad()
+def _start_from_counts(model: MaskedLM, text: TokenizedText, seed: int) -> None:
+    """Word embeddings from the PPMI matrix, output bias at the log unigram frequency: the plateau of the first
+    thousands of steps, in which an MLM learns just these two, is skipped.
+    """
+    sentence = np.repeat(np.arange(len(text.lengths), dtype=np.int32), text.lengths)
+    seen = text.source[sentence] >= 0  # held-out sentences are not even counted
+    tokens, sentence = np.asarray(text.tokens)[seen], sentence[seen]
+    words = model.get_input_embeddings().weight
+    words.copy_(ppmi_vectors(tokens, sentence, words.shape[0], words.shape[1], seed=seed))
+    weight = np.asarray(text.weights)[text.source[sentence]]
+    counts = np.bincount(tokens, weights=weight, minlength=words.shape[0])
+    frequency = torch.from_numpy(counts + 1.0).float()
+    model.cls.predictions.bias.copy_((frequency / frequency.sum()).log())
+
+
+def _arguments(config: Pretraining, output: Path) -> Any:
+    return TrainingArguments(
+        output_dir=str(output),
+        max_steps=config.steps,
+        per_device_train_batch_size=1,  # an item of MaskedBatches is a whole batch
+        learning_rate=config.learning_rate,
+        lr_scheduler_type="cosine",
+        warmup_steps=config.warmup,
+        weight_decay=config.weight_decay,
+        adam_beta2=0.98,
+        max_grad_norm=1.0,
+        bf16=config.bf16,
+        use_cpu=default_device() == "cpu",
+        logging_steps=50,
+        save_steps=config.save_steps,
+        save_total_limit=1,
+        seed=config.seed,
+        report_to="none",
+        disable_tqdm=True,
+        remove_unused_columns=False,
+        dataloader_pin_memory=False,
+    )
+
+
+def _save(model: MaskedLM, tokenizer: Any, folder: Path) -> None:
+    """A plain BertForMaskedLM folder in half precision."""
+    plain = BertForMaskedLM(model.config)
+    plain.load_state_dict(model.state_dict())
+    plain.config.hidden_dropout_prob = plain.config.attention_probs_dropout_prob = 0.1
+    plain.half().save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
