@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -15,12 +17,24 @@ log = logging.getLogger(__name__)
 PROBE_TOLERANCE = 1e-4  # relative to the largest vector component; a leak between sentences is orders above it
 
 
+class EmbeddingView(Protocol):
+    """How a sentence is seen differently at the embedding layer; `isotrope.views` has those of the papers."""
+
+    at: Literal["word", "embeddings"]  # acts on the word embeddings, or behind position, LayerNorm and dropout
+
+    def positions(self, batch: Batch, offset: int) -> Tensor:
+        """Position ids (rows, width) as the model counts them: the first token of a sentence is at `offset`."""
+
+    def __call__(self, embeddings: Tensor, batch: Batch) -> Tensor:
+        """Embeddings (rows, width, dim) -> embeddings of the same shape."""
+
+
 class Backbone(nn.Module):
     """Any Hugging Face encoder. Knows whether it may be packed, and where its position ids begin."""
 
     def __init__(self, model: nn.Module) -> None:
         super().__init__()
-        self.model = model
+        self.model: Any = model
         self.config: Any = model.config
         self.layers: int = self.config.num_hidden_layers
         self.dim: int = self.config.hidden_size
@@ -32,27 +46,44 @@ class Backbone(nn.Module):
         """Floating-point type of the weights."""
         return next(self.model.parameters()).dtype
 
-    def forward(self, batch: Batch) -> Tensor:
+    def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """The last layer, (rows, width, dim)."""
-        hidden: Tensor = self.model(**self._inputs(batch)).last_hidden_state
+        with self._seen_through(view, batch):
+            hidden: Tensor = self.model(**self._inputs(batch, view)).last_hidden_state
         return hidden
 
-    def hidden_states(self, batch: Batch) -> tuple[Tensor, ...]:
+    def hidden_states(self, batch: Batch, view: EmbeddingView | None = None) -> tuple[Tensor, ...]:
         """Layer 0 (the embeddings), 1, ... `layers`, each (rows, width, dim)."""
-        states: tuple[Tensor, ...] = self.model(**self._inputs(batch), output_hidden_states=True).hidden_states
+        with self._seen_through(view, batch):
+            inputs = self._inputs(batch, view)
+            states: tuple[Tensor, ...] = self.model(**inputs, output_hidden_states=True).hidden_states
         return states
 
-    def _inputs(self, batch: Batch) -> dict[str, Tensor]:
+    def _inputs(self, batch: Batch, view: EmbeddingView | None) -> dict[str, Tensor]:
         inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask(self.dtype)}
-        if batch.packed:
+        if view is not None:
+            inputs["position_ids"] = view.positions(batch, self.position_offset)
+        elif batch.packed:
             inputs["position_ids"] = batch.position_ids + self.position_offset
         return inputs
+
+    @contextmanager
+    def _seen_through(self, view: EmbeddingView | None, batch: Batch) -> Iterator[None]:
+        if view is None:
+            yield
+            return
+        layer = self.model.get_input_embeddings() if view.at == "word" else self.model.embeddings
+        hook = layer.register_forward_hook(lambda module, inputs, output: view(output, batch))
+        try:
+            yield
+        finally:
+            hook.remove()
 
     @torch.no_grad()
     def _probe(self) -> None:
         """Packs three short made-up sentences and compares with padding: numbers decide, not the model's name.
 
-        RoBERTa and its kin count positions from `pad_token_id + 1`; both beginnings are tried. What sees beyond its own
+        RoBERTa and its kin count positions from behind a padding id; both beginnings are tried. What sees beyond its own
         sentence (MobileBERT's trigrams) or takes no position ids or 4-D mask is padded from then on.
         """
         was_training = self.model.training
@@ -64,7 +95,8 @@ class Backbone(nn.Module):
         padded = lay_out(sentences, pad, pack=False).to(device)
         packed = lay_out(sentences, pad).to(device)
         wanted = padded.flatten(self(padded))
-        for offset in (0, pad + 1):
+        padding_ids = {getattr(module, "padding_idx", None) for module in self.model.modules()}
+        for offset in (0, *(found + 1 for found in padding_ids if isinstance(found, int))):
             self.position_offset = offset
             try:
                 difference = (packed.flatten(self(packed)) - wanted).abs().max()

@@ -15,7 +15,7 @@ from sentence_transformers.util import quantize_embeddings
 from torch import Tensor, nn
 from torch.nn import functional
 
-from isotrope.encoders.backbone import Backbone
+from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch, lay_out
 from isotrope.encoders.pooling import Pooling, mix
 from isotrope.encoders.progress import progress
@@ -114,17 +114,17 @@ class Encoder(nn.Module):
         """Token ids -> one batch, packed if this encoder packs."""
         return lay_out(token_ids, self.tokenizer.pad_token_id or 0, pack=self.packing)
 
-    def forward(self, batch: Batch) -> Tensor:
-        """(sentences, dim)."""
-        return self.pool(batch, self.token_vectors(batch))
+    def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
+        """(sentences, dim); `view` alters the embeddings on the way."""
+        return self.pool(batch, self.token_vectors(batch, view))
 
-    def token_vectors(self, batch: Batch) -> Tensor:
+    def token_vectors(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """What is pooled: the last layer, or the mean of those that the pooling names. (rows, width, dim)."""
         layers = self.pooling.mixed_layers(self.backbone.layers)
         if layers == (self.backbone.layers,):
-            hidden: Tensor = self.backbone(batch)
+            hidden: Tensor = self.backbone(batch, view)
             return hidden
-        return mix(self.backbone.hidden_states(batch), layers)
+        return mix(self.backbone.hidden_states(batch, view), layers)
 
     def pool(self, batch: Batch, hidden: Tensor) -> Tensor:
         """Token vectors (rows, width, dim) -> sentence vectors (sentences, dim), tail included."""

@@ -25,3 +25,12 @@ def cls_mlp(backbone: Backbone) -> Dense:
 def is_normalize(module: nn.Module) -> bool:
     """Whether a module scales vectors to length one and does nothing else."""
     return isinstance(module, Normalize)
+
+
+def is_cls_mlp(module: nn.Module) -> bool:
+    """Whether a module is such a dense layer as `cls_mlp` makes."""
+    return (
+        isinstance(module, Dense)
+        and module.in_features == module.out_features
+        and isinstance(module.activation_function, nn.Tanh)
+    )

@@ -17,7 +17,9 @@ from torch import nn
 from transformers.utils import cached_file
 
 from isotrope.encoders.encoder import Encoder
+from isotrope.encoders.heads import is_cls_mlp
 from isotrope.encoders.pooling import Pooling
+from isotrope.encoders.progress import quiet_transformers
 from isotrope.errors import IsotropeError, nearest
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -79,6 +81,8 @@ def _read_pooling(modules: list[nn.Module], layers: int, name: str) -> tuple[Poo
         reduction = modules.pop(0).pooling_mode
         reduction = reduction if isinstance(reduction, str) else "+".join(reduction)
         mode = mode if mode in ("last2", "first-last") and reduction == "mean" else reduction
+    if mode == "cls" and modules and is_cls_mlp(modules[0]):
+        mode = "cls-mlp"
     return Pooling(mode, layer), modules
 
 
@@ -118,8 +122,11 @@ def minilm_folder() -> Path:
 
 def sha256(file: Path) -> str:
     """Hex digest of a file's bytes."""
+    digest = hashlib.sha256()
     with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+        while block := stream.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def default_device() -> str:
@@ -136,7 +143,8 @@ def available_offline() -> list[str]:
 
 def _open(path: str, asked: str | Path) -> SentenceTransformer:
     try:
-        return SentenceTransformer(path, device="cpu", model_kwargs={"dtype": torch.float32})
+        with quiet_transformers():
+            return SentenceTransformer(path, device="cpu", model_kwargs={"dtype": torch.float32})
     except Exception as error:
         where = Path(path)
         if where.is_dir():

@@ -51,17 +51,15 @@ class Pooling:
         return REDUCTIONS[self.mode] if self.mode in REDUCTIONS else tuple(self.mode.split("+"))
 
     def resolve(self, layers: int) -> Pooling:
-        """The same with its layer named, checked against a backbone of `layers` layers."""
-        layer = layers if self.layer is None else self.layer
-        least = {"last2": 1, "first-last": 1}.get(self.mode, 0)
-        if not least <= layer <= layers:
+        """Checked against a backbone of `layers` layers; naming the last one is the same as naming none."""
+        least = 1 if self.mode in ("last2", "first-last") else 0
+        if self.layer is not None and not least <= self.layer <= layers:
             raise IsotropeError(f"pooling '{self}': this encoder's layers are {least} to {layers}")
-        return replace(self, layer=layer)
+        return replace(self, layer=None if self.layer == layers else self.layer)
 
     def mixed_layers(self, layers: int) -> tuple[int, ...]:
         """The layers whose plain mean is pooled, in a backbone of `layers` layers."""
-        last = self.resolve(layers).layer
-        assert last is not None
+        last = layers if self.layer is None else self.layer
         return {"last2": (last - 1, last), "first-last": (1, last)}.get(self.mode, (last,))
 
 

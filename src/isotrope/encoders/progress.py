@@ -1,12 +1,14 @@
-"""A counting bar over an iterable of known or unknown length."""
+"""What is shown while one waits: a counting bar of our own, and silence from transformers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sized
+from collections.abc import Iterable, Iterator, Sized
+from contextlib import contextmanager
 from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
+from transformers.utils import logging
 
 Item = TypeVar("Item")
 
@@ -21,3 +23,17 @@ def progress(items: Iterable[Item], title: str, *, shown: bool, total: int | Non
     columns = (SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
     with Progress(*columns, TimeRemainingColumn(), console=console, transient=True) as bar:
         yield from bar.track(items, total=total, description=title)
+
+
+@contextmanager
+def quiet_transformers() -> Iterator[None]:
+    """Without transformers' bars, and without its report of unused weights: a masked-LM head is rightly left out."""
+    verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        logging.set_verbosity(verbosity)
+        if bars:
+            logging.enable_progress_bar()

@@ -1,0 +1,25 @@
+"""Bootstrapped sentence learning: predict the target network's vector of the other view (paper 3); no negatives."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+from isotrope.objectives.similarity import unit
+
+
+def bootstrap(prediction: Tensor, target: Tensor) -> Tensor:
+    """D of paper 3, equation 1, mean over n. `prediction` z (online network, through the predictor) and `target` h, (n, d).
+
+        D(z, h) = -<z / ‖z‖, h / ‖h‖>
+
+    No gradient goes to `target`.
+    """
+    return -(unit(prediction) * unit(target.detach())).sum(dim=-1).mean()
+
+
+def symmetric_bootstrap(z1: Tensor, h2: Tensor, z2: Tensor, h1: Tensor) -> Tensor:
+    """L of paper 3, equation 2: ½ D(z1, h2) + ½ D(z2, h1). z from the online, h from the target network, each (n, d).
+
+    The published code has (2 - 2cos) + (2 - 2cos), which is 4 + 4 L: a weight of 4 gives its gradient.
+    """
+    return 0.5 * bootstrap(z1, h2) + 0.5 * bootstrap(z2, h1)

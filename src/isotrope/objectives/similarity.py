@@ -1,0 +1,35 @@
+"""g(u, v) of the papers: the cosine, in float32 or better whatever comes in."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+from torch.linalg import vector_norm
+
+
+def cosine(a: Tensor, b: Tensor) -> Tensor:
+    """Every vector of `a` (n, d) with every vector of `b` (m, d) -> (n, m). A zero vector is orthogonal to all.
+
+    The dot products are divided by the lengths of `b`, not `b` itself: it may be a queue too large to copy. Autocast is
+    off, for it would round them to half precision, and a temperature of 0.001 makes a thousandfold of the error.
+    """
+    with torch.autocast(a.device.type, enabled=False):
+        b = in_full(b)
+        return unit(a) @ b.T / length(b).T
+
+
+def unit(x: Tensor) -> Tensor:
+    """(..., d) scaled to length one; a zero vector stays zero."""
+    x = in_full(x)
+    return x / length(x)
+
+
+def length(x: Tensor) -> Tensor:
+    """(..., d) -> (..., 1). A zero vector counts as of length one: neither it nor its gradient is then infinite."""
+    norm = vector_norm(x, dim=-1, keepdim=True)
+    return norm.where(norm > 0, 1)
+
+
+def in_full(x: Tensor) -> Tensor:
+    """Half precision -> float32; float32 and float64 as they are."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
