@@ -49,17 +49,18 @@ class Backbone(nn.Module):
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """The last layer, (rows, width, dim)."""
         with self._seen_through(view, batch):
-            hidden: Tensor = self.model(**self._inputs(batch, view)).last_hidden_state
+            hidden: Tensor = self.model(**self.inputs(batch, view)).last_hidden_state
         return hidden
 
     def hidden_states(self, batch: Batch, view: EmbeddingView | None = None) -> tuple[Tensor, ...]:
         """Layer 0 (the embeddings), 1, ... `layers`, each (rows, width, dim)."""
         with self._seen_through(view, batch):
-            inputs = self._inputs(batch, view)
+            inputs = self.inputs(batch, view)
             states: tuple[Tensor, ...] = self.model(**inputs, output_hidden_states=True).hidden_states
         return states
 
-    def _inputs(self, batch: Batch, view: EmbeddingView | None) -> dict[str, Tensor]:
+    def inputs(self, batch: Batch, view: EmbeddingView | None = None) -> dict[str, Tensor]:
+        """What the transformer is called with."""
         inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask(self.dtype)}
         if view is not None:
             inputs["position_ids"] = view.positions(batch, self.position_offset)

@@ -42,7 +42,7 @@ class Encoder(nn.Module):
         default_prompt_name: str | None = None,
     ) -> None:
         super().__init__()
-        self.transformer: Any = transformer
+        self._held: tuple[Any, ...] = (transformer,)  # not as a submodule: its weights are the backbone's
         self.backbone = Backbone(self.transformer.model)
         self.tail = nn.ModuleList(tail)
         self.name = name
@@ -52,6 +52,11 @@ class Encoder(nn.Module):
         self.truncated = 0  # sentences cut at `max_seq_length` so far
         self.pooling = (pooling or Pooling()).resolve(self.backbone.layers)
         self._reduce = TokenPooling(self.backbone.dim, self.pooling.reduction)
+
+    @property
+    def transformer(self) -> Any:
+        """The sentence-transformers module with model and tokenizer."""
+        return self._held[0]
 
     @property
     def tokenizer(self) -> Any:

@@ -8,11 +8,12 @@ from isotrope.objectives.similarity import unit
 
 
 def bootstrap(prediction: Tensor, target: Tensor) -> Tensor:
-    """D of paper 3, equation 1, mean over n. `prediction` z (online network, through the predictor) and `target` h, (n, d).
+    """D of paper 3, equation 1, mean over n. Both (n, d).
 
         D(z, h) = -<z / ‖z‖, h / ‖h‖>
 
-    No gradient goes to `target`.
+    `prediction` is z, from the online network and its predictor; `target` is h, from the target network, and gets no
+    gradient.
     """
     return -(unit(prediction) * unit(target.detach())).sum(dim=-1).mean()
 

@@ -16,8 +16,8 @@ def nli_classification(
 ) -> Tensor:
     """L^ce of paper 2: cross-entropy of classifier([u; v; |u - v|]), mean over n.
 
-    `u`, `v` (n, d), `labels` (n,); `classifier` maps (n, `nli_width_factor(maximum)` d) to (n, classes). With `maximum`,
-    max(u, v)², element by element, is appended, as ConSERT's published scripts do.
+    `u`, `v` (n, d), `labels` (n,); `classifier` maps (n, `nli_width_factor(maximum)` x d) to (n, classes). With
+    `maximum`, max(u, v)², element by element, is appended, as ConSERT's published scripts do.
     """
     features = [u, v, (u - v).abs()]
     if maximum:

@@ -11,7 +11,10 @@ from isotrope.objectives.similarity import in_full
 
 
 def anchor(student: nn.Module, frozen: nn.Module) -> Tensor:
-    """L^reg of paper 1 (section 3.1): ‖student - frozen‖² over all parameters, matched by name; none goes to `frozen`."""
+    """L^reg of paper 1 (section 3.1): ‖student - frozen‖² over all parameters, matched by name.
+
+    Only the student gets a gradient.
+    """
     fixed = dict(frozen.named_parameters())
     tuned = dict(student.named_parameters())
     if unmatched := sorted(fixed.keys() ^ tuned.keys()):

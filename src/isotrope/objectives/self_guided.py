@@ -1,4 +1,4 @@
-"""Self-guided contrastive learning: the sentence vector c learns from views h of the frozen copy (paper 1, section 3.2).
+"""Self-guided contrastive learning: a sentence vector c learns from views h of the frozen copy (paper 1, section 3.2).
 
 φ(u, v) = exp(cos(u, v) / τ); the projection head f is the caller's, and L^reg is `anchor`.
 """
@@ -55,7 +55,7 @@ def _opt2_official(c: Tensor, h: Tensor, temperature: float | Tensor) -> Tensor:
 def _opt3(c: Tensor, h: Tensor, temperature: float | Tensor) -> Tensor:
     """L_i,k = -log( φ(c_i, h_i,k) / (φ(c_i, h_i,k) + Σ_{m≠i} Σ_l φ(c_i, h_m,l)) ), mean over n x layers."""
     n, layers, _ = h.shape
-    logits = (cosine(c, h.flatten(0, 1)) / temperature).unflatten(1, (n, layers))  # (n, n, layers)
+    logits = (cosine(c, h.flatten(0, 1)) / temperature).view(n, n, layers)  # (n, n, layers)
     positive = logits.diagonal().T  # (n, layers)
     own = torch.eye(n, dtype=torch.bool, device=c.device)[:, :, None]
     # the lowest number instead of -inf: a batch of one sentence has no negatives, and its gradient is 0, not NaN

@@ -26,7 +26,7 @@ def unit(x: Tensor) -> Tensor:
 
 def length(x: Tensor) -> Tensor:
     """(..., d) -> (..., 1). A zero vector counts as of length one: neither it nor its gradient is then infinite."""
-    norm = vector_norm(x, dim=-1, keepdim=True)
+    norm: Tensor = vector_norm(x, dim=-1, keepdim=True)
     return norm.where(norm > 0, 1)
 
 

@@ -1,11 +1,12 @@
 """Sentences and tables from files: .txt .csv .tsv .jsonl .parquet, each also .gz, or `-` for standard input.
 
-Everything streams: a file of any size is read in constant memory. Tab-separated files have no quoting (a double quote is
-an ordinary character); comma-separated ones have.
+Everything streams: a file of any size is read in constant memory (except .parquet.gz, in which one can't seek).
+Tab-separated files have no quoting (a double quote is an ordinary character); comma-separated ones have.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -16,9 +17,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO
-
-import pyarrow.parquet as parquet
+from typing import Any, BinaryIO, cast
 
 from isotrope.errors import IsotropeError, nearest
 
@@ -52,10 +51,7 @@ def read_sentences(path: str | Path, column: str | None = None, counts: Counts |
 
 def read_table(path: str | Path, columns: Iterable[str] = ()) -> Iterator[Row]:
     """The rows of a table as dictionaries. `columns` must be there; the error names those that are."""
-    kind = file_kind(path)
-    wanted = tuple(columns)
-    with open_bytes(path) as stream:
-        yield from _READERS[kind](stream, _shown(path), wanted)
+    return (row for row in _rows(path, tuple(columns)) if row is not None)
 
 
 def file_kind(path: str | Path) -> str:
@@ -76,15 +72,15 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
         yield sys.stdin.buffer
         return
     file = Path(path)
-    if not file.exists():
-        raise IsotropeError(f"{path}: no such file")
-    if file.is_dir():
-        raise IsotropeError(f"{path}: a folder, where a file is needed")
     try:
-        if file.stat().st_size == 0:
+        if not file.exists():
+            raise IsotropeError(f"{path}: no such file")
+        if file.is_dir():
+            raise IsotropeError(f"{path}: a folder, where a file is needed")
+        if file.is_file() and file.stat().st_size == 0:  # a pipe has no size
             raise IsotropeError(f"{path}: the file is empty")
         with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as stream:
-            yield stream  # type: ignore[misc]
+            yield cast(BinaryIO, stream)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise IsotropeError(f"{path}: not a complete gzip file ({error})") from error
     except OSError as error:
@@ -92,71 +88,79 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
 
 
 def _texts(path: str | Path, column: str | None) -> Iterator[str]:
-    kind = file_kind(path)
-    if kind != "txt":
-        for number, row in enumerate(read_table(path, (column,) if column else ()), 1):
-            column = column or _text_column(row, _shown(path))
-            value = row[column]
-            if value is not None and not isinstance(value, str):
-                raise IsotropeError(f"{_shown(path)}: row {number}: column '{column}' holds {value!r}, not text")
-            yield value or ""
-        return
-    if column:
-        raise IsotropeError(f"{_shown(path)}: plain text has no columns; leave out --column")
-    with open_bytes(path) as stream:
-        yield from _lines(stream, _shown(path))
+    kind, where = file_kind(path), _shown(path)
+    if kind == "txt" and column:
+        raise IsotropeError(f"{where}: plain text has no columns; leave out --column")
+    for number, row in enumerate(_rows(path, (column,) if column else ()), 1):
+        if row is None:
+            yield ""
+            continue
+        column = column or _text_column(row, kind, where)
+        _check_columns(row, (column,), f"{where}: row {number}")
+        value = row[column]
+        if value is not None and not isinstance(value, str):
+            raise IsotropeError(f"{where}: row {number}: column '{column}' holds {value!r:.40}, not text")
+        yield _encodable(value or "", f"{where}: row {number}")
 
 
-def _text_column(row: Row, where: str) -> str:
-    texts = [name for name, value in row.items() if isinstance(value, str)]
+def _encodable(text: str, where: str) -> str:
+    """JSON can spell half a surrogate pair, which is no character and which no tokenizer takes."""
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise IsotropeError(f"{where}: {text[error.start]!r} is half a character; write it as a pair") from error
+    return text
+
+
+def _text_column(row: Row, kind: str, where: str) -> str:
+    """Which column holds the sentences, judged by the first row."""
     for name in TEXT_COLUMNS:
-        if name in texts:
+        if name in row:
             return name
-    if len(row) == 1 and texts:
-        return texts[0]
+    texts = [name for name, value in row.items() if isinstance(value, str) and not _is_number(value)]
     if not texts:
         raise IsotropeError(f"{where}: no column with text; it has: {', '.join(row)}")
+    if len(texts) == 1 and kind in ("jsonl", "parquet"):  # a .csv may lack its header: the name could be a sentence
+        return texts[0]
     raise IsotropeError(f"{where}: which column? Name one with --column: {', '.join(texts)}")
 
 
-def _lines(stream: BinaryIO, where: str) -> Iterator[str]:
-    """Decoded lines without their ends. Binary files and bytes that are not UTF-8 are named with their line."""
-    for number, raw in enumerate(stream, 1):
-        if b"\0" in raw:
-            raise IsotropeError(f"{where}: line {number}: a binary file, not text")
-        try:
-            yield raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            bad = raw[error.start]
-            raise IsotropeError(
-                f"{where}: line {number}: byte 0x{bad:02x} at position {error.start + 1} is not UTF-8; convert the file"
-            ) from error
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
 
 
-def _check_columns(there: Iterable[str], wanted: Iterable[str], where: str) -> None:
-    names = list(there)
-    for column in wanted:
-        if column not in names:
-            raise IsotropeError(f"{where}: no column '{column}'{nearest(column, names)}; it has: {', '.join(names)}")
+def _rows(path: str | Path, wanted: tuple[str, ...]) -> Iterator[Row | None]:
+    """The rows of any kind of file; None for a blank line."""
+    with open_bytes(path) as stream:
+        yield from _READERS[file_kind(path)](stream, _shown(path), wanted)
 
 
-def _read_tsv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row]:
-    lines = _lines(stream, where)
+def _read_txt(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
+    if set(wanted) - {"text"}:
+        raise IsotropeError(f"{where}: plain text has no columns; a table with {', '.join(wanted)} is needed")
+    for line in _lines(stream, where):
+        yield {"text": line.rstrip("\r\n")}
+
+
+def _read_tsv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
+    lines = (line.rstrip("\r\n") for line in _lines(stream, where))
     header = next(lines, "").split("\t")
-    _check_columns(header, wanted, where)
+    _check_header(header, wanted, where)
     for number, line in enumerate(lines, 2):
-        if line:
-            yield _row(header, line.split("\t"), where, number)
+        yield _row(header, line.split("\t"), where, number) if line else None
 
 
-def _read_csv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row]:
-    reader = csv.reader((line + "\n" for line in _lines(stream, where)), strict=True)
+def _read_csv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
+    reader = csv.reader(_lines(stream, where), strict=True)
     try:
         header = next(reader, [])
-        _check_columns(header, wanted, where)
+        _check_header(header, wanted, where)
         for fields in reader:
-            if fields:
-                yield _row(header, fields, where, reader.line_num)
+            yield _row(header, fields, where, reader.line_num) if fields else None
     except csv.Error as error:
         raise IsotropeError(f"{where}: line {reader.line_num}: {error}") from error
 
@@ -167,40 +171,70 @@ def _row(header: list[str], fields: list[str], where: str, number: int) -> Row:
     return dict(zip(header, fields, strict=True))
 
 
-def _read_jsonl(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row]:
+def _read_jsonl(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
     for number, line in enumerate(_lines(stream, where), 1):
         if not line.strip():
+            yield None
             continue
         try:
             row = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise IsotropeError(f"{where}: line {number}: not JSON ({error.msg})") from error
+        except ValueError as error:
+            raise IsotropeError(f"{where}: line {number}: not JSON ({error})") from error
         if not isinstance(row, dict):
-            raise IsotropeError(f"{where}: line {number}: not an object such as {{\"text\": ...}}")
+            raise IsotropeError(f'{where}: line {number}: not an object such as {{"text": ...}}')
         _check_columns(row, wanted, f"{where}: line {number}")
         yield row
 
 
-def _read_parquet(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row]:
+def _read_parquet(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
+    import pyarrow  # slow to import, and few files need it
+    from pyarrow import parquet
+
     seekable = stream if isinstance(stream, io.BufferedReader) else io.BytesIO(stream.read())
     try:
         table = parquet.ParquetFile(seekable)
-    except Exception as error:
-        raise IsotropeError(f"{where}: not a Parquet file ({' '.join(str(error).split())[:100]})") from error
-    _check_columns(table.schema_arrow.names, wanted, where)
-    for batch in table.iter_batches(batch_size=4096):
-        yield from batch.to_pylist()
+        _check_columns(table.schema_arrow.names, wanted, where)
+        for batch in table.iter_batches(batch_size=4096):
+            yield from batch.to_pylist()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise IsotropeError(f"{where}: not a whole Parquet file ({' '.join(str(error).split())[:100]})") from error
 
 
-def _read_txt(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row]:
-    if wanted and wanted != ("text",):
-        raise IsotropeError(f"{where}: plain text has no columns; a table with {', '.join(wanted)} is needed")
-    for line in _lines(stream, where):
-        yield {"text": line}
+_READERS = {"txt": _read_txt, "csv": _read_csv, "tsv": _read_tsv, "jsonl": _read_jsonl, "parquet": _read_parquet}
+
+
+def _lines(stream: BinaryIO, where: str) -> Iterator[str]:
+    """Decoded lines with their ends. Binary files and bytes that are not UTF-8 are named with their line."""
+    for number, raw in enumerate(stream, 1):
+        if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise IsotropeError(f"{where}: UTF-16 text; save it as UTF-8")
+        try:
+            line = raw.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            if b"\0" not in raw + stream.read(4096):
+                bad = f"byte 0x{raw[error.start]:02x} at position {error.start + 1}"
+                raise IsotropeError(f"{where}: line {number}: {bad} is not UTF-8; convert the file") from error
+            line = "\0"
+        if "\0" in line:
+            raise IsotropeError(f"{where}: line {number}: a binary file, not text")
+        yield line
+
+
+def _check_header(names: list[str], wanted: Iterable[str], where: str) -> None:
+    if not any(names):
+        raise IsotropeError(f"{where}: line 1 is blank; it must name the columns")
+    for name in filter(None, names):  # spreadsheets leave several columns without a name
+        if names.count(name) > 1:
+            raise IsotropeError(f"{where}: line 1: two columns are named '{name}'")
+    _check_columns(names, wanted, where)
+
+
+def _check_columns(there: Iterable[str], wanted: Iterable[str], where: str) -> None:
+    names = list(there)
+    for column in wanted:
+        if column not in names:
+            raise IsotropeError(f"{where}: no column '{column}'{nearest(column, names)}; it has: {', '.join(names)}")
 
 
 def _shown(path: str | Path) -> str:
     return "standard input" if str(path) == "-" else str(path)
-
-
-_READERS = {"txt": _read_txt, "csv": _read_csv, "tsv": _read_tsv, "jsonl": _read_jsonl, "parquet": _read_parquet}

@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import Dataset
-from transformers import BertForMaskedLM
+from transformers import AutoModelForMaskedLM, BertForMaskedLM
 
+from isotrope.encoders import Encoder
+from isotrope.encoders.backbone import Backbone
+from isotrope.encoders.loading import resolve
 from isotrope.encoders.packing import Batch, lay_out
+from isotrope.encoders.progress import quiet_transformers
 
 IntArray = np.ndarray[Any, np.dtype[np.integer[Any]]]
 IGNORED = -100
@@ -116,6 +120,21 @@ class MaskedLM(BertForMaskedLM):  # type: ignore[misc]
         logits = self.cls(hidden[asked]).float()  # (masked, vocabulary)
         right = (logits.argmax(-1) == targets[asked]).float().mean()
         return {"loss": functional.cross_entropy(logits, targets[asked]), "accuracy": right}
+
+
+def masked_lm_head(student: Encoder) -> nn.Module:
+    """The student's checkpoint as a masked LM whose body is the student itself: its output layer goes on learning."""
+    with quiet_transformers():
+        model: Any = AutoModelForMaskedLM.from_pretrained(resolve(student.name), dtype=torch.float32)
+    setattr(model, model.base_model_prefix, student.backbone.model)
+    model.tie_weights()
+    return model
+
+
+def masked_lm_loss(model: Any, backbone: Backbone, batch: Batch, targets: Tensor) -> Tensor:
+    """Cross-entropy over the masked tokens, for any architecture."""
+    logits = model(**backbone.inputs(batch)).logits  # (rows, width, vocabulary)
+    return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
 
 @torch.no_grad()

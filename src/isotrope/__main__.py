@@ -1,0 +1,5 @@
+"""`python -m isotrope` is the command `isotrope`."""
+
+from isotrope.cli import main
+
+main()

@@ -1,0 +1,62 @@
+"""The command `isotrope`: one file per verb, each of which parses, calls the library and prints.
+
+Nothing here imports torch before a command needs it, so that `--help` and mistakes in the arguments answer at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Sequence
+from types import FrameType
+from typing import Annotated, NoReturn
+
+import typer
+
+from isotrope import __version__
+from isotrope.cli.doctor import doctor
+from isotrope.cli.encode import encode
+from isotrope.cli.evaluate import evaluate
+from isotrope.cli.layers import layers
+from isotrope.cli.pretrain import pretrain
+from isotrope.errors import IsotropeError
+
+app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+for verb in (encode, evaluate, layers, pretrain, doctor):
+    app.command()(verb)
+
+
+def main(arguments: Sequence[str] | None = None) -> NoReturn:
+    """Runs a command line. A mistake is one line on standard error and exit code 2; Ctrl-C is exit code 130."""
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        code = app(arguments, prog_name="isotrope", standalone_mode=False)
+    except IsotropeError as error:
+        _complain(str(error))
+    except typer.TyperException as error:
+        context = getattr(error, "ctx", None)
+        _complain(f"{error.format_message()} ({context.command_path if context else 'isotrope'} --help)")
+    sys.exit(code)
+
+
+@app.callback(invoke_without_command=True)
+def isotrope(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.", is_eager=True)] = False,
+) -> None:
+    """Sentence embeddings from raw text."""
+    if version:
+        typer.echo(f"isotrope {__version__}")
+    elif context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def _complain(message: str) -> NoReturn:
+    label = typer.style("Error:", fg=typer.colors.RED, bold=True)
+    typer.echo(f"{label} {' '.join(message.splitlines())}", err=True)
+    sys.exit(2)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    """As an exception, so that half-written files are removed on the way out."""
+    sys.exit(128 + number)

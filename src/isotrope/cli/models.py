@@ -1,0 +1,78 @@
+"""Encoders by the names that people type, checked before anything long begins."""
+
+from __future__ import annotations
+
+import os
+import ssl
+import urllib.error
+import urllib.request
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from isotrope.cli.console import waiting
+from isotrope.errors import IsotropeError
+
+if TYPE_CHECKING:
+    from isotrope.encoders import Encoder
+
+HUB_PATIENCE = 3  # seconds
+
+MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
+BatchSize = Annotated[int, typer.Option(min=1, help="Sentences at a time.")]
+Device = Annotated[
+    str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...", show_default="the fastest there is")
+]
+
+
+def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
+    """Each name is a model: a folder on this machine or, as far as its configuration, on the Hub."""
+    names = list(names)
+    if not all(name in ("bundled", "minilm") or Path(name).exists() for name in names):
+        stay_offline_without_hub()
+    with waiting("Starting"):
+        from huggingface_hub import hf_hub_download
+
+        from isotrope.encoders.loading import load, resolve
+        from isotrope.encoders.pooling import Pooling
+
+        for pooling in poolings:
+            Pooling.parse(pooling)
+        for name in names:
+            if not Path(resolve(name)).is_dir():
+                try:
+                    hf_hub_download(name, "config.json")
+                except Exception:
+                    load(name)  # says what is wrong
+
+
+def load_encoder(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder:
+    """`isotrope.load`, with a spinner."""
+    with waiting(f"Loading {name}"):
+        import torch
+
+        from isotrope.encoders import load
+
+        try:
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError) as error:
+            raise IsotropeError(f"there is no device '{device}' on this machine; leave out --device") from error
+        return load(name, pooling=pooling, device=device)
+
+
+def stay_offline_without_hub() -> None:
+    """Without a network the Hub's own client tries again for more than a minute; its offline mode, in which it takes
+    what was downloaded before, answers at once. The client reads the setting when it is first imported.
+    """
+    if os.environ.get("HF_HUB_OFFLINE"):
+        return
+    hub = urllib.request.Request(os.environ.get("HF_ENDPOINT", "https://huggingface.co"), method="HEAD")
+    try:
+        urllib.request.urlopen(hub, timeout=HUB_PATIENCE).close()
+    except urllib.error.HTTPError:
+        return  # an answer, though not a friendly one
+    except OSError as error:
+        if not isinstance(getattr(error, "reason", error), ssl.SSLError):
+            os.environ["HF_HUB_OFFLINE"] = "1"

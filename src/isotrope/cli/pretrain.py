@@ -1,0 +1,98 @@
+"""`isotrope pretrain`: a small BERT from raw text."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isotrope.cli.console import waiting
+from isotrope.errors import IsotropeError
+from isotrope.text import read_sentences
+
+
+def pretrain(
+    files: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="FILE[:WEIGHT]...",
+            help="Sentences to train on, in any format that `encode` reads. A weight of 2 means twice each in an epoch, "
+            "0.5 every other one.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")],
+    steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 16_000,
+    batch_tokens: Annotated[int, typer.Option(min=64, help="Tokens in a step.")] = 2048,
+    layers: Annotated[int, typer.Option(min=1)] = 4,
+    dim: Annotated[int, typer.Option(min=1, help="Width of a layer.")] = 256,
+    heads: Annotated[int, typer.Option(min=1, help="Attention heads.")] = 4,
+    positions: Annotated[int, typer.Option(min=8, help="Longest sentence, in tokens.")] = 128,
+    vocabulary: Annotated[int, typer.Option(min=200, help="Word pieces to learn.")] = 8192,
+    tokenizer: Annotated[
+        Path | None, typer.Option(help="Folder whose vocabulary to use.", show_default="learn one")
+    ] = None,
+    masked: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the tokens that is asked for.")] = 0.2,
+    learning_rate: Annotated[float, typer.Option(help="At its highest.")] = 1e-3,
+    warmup: Annotated[int, typer.Option(min=0, help="Steps to get there.")] = 300,
+    weight_decay: Annotated[float, typer.Option(min=0)] = 0.01,
+    bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16.")] = False,
+    save_steps: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 500,
+    seed: Annotated[int, typer.Option(min=0)] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+) -> None:
+    """Pre-train a small BERT on raw text: vocabulary, word vectors, masked language modelling.
+
+    isotrope pretrain news.txt.gz books.txt.gz:0.5 --output runs/small
+    """
+    weights = dict(_weighted(file) for file in files)
+    if not resume:
+        _check_text(weights)
+    with waiting("Starting"):
+        from isotrope.training.pretrain import Pretraining
+        from isotrope.training.pretrain import pretrain as train
+    config = Pretraining(
+        files=weights,
+        tokenizer=str(tokenizer) if tokenizer else None,
+        vocabulary=vocabulary,
+        layers=layers,
+        dim=dim,
+        heads=heads,
+        positions=positions,
+        masked=masked,
+        batch_tokens=batch_tokens,
+        steps=steps,
+        learning_rate=learning_rate,
+        warmup=warmup,
+        weight_decay=weight_decay,
+        bf16=bf16,
+        save_steps=save_steps,
+        seed=seed,
+    )
+    figures = train(config, output, resume=resume)
+    typer.echo(
+        f"{output / 'encoder'}: held-out loss {figures['loss']:.3f}, accuracy {100 * figures['accuracy']:.1f}% "
+        f"after {figures['tokens']:,.0f} tokens"
+    )
+
+
+def _weighted(text: str) -> tuple[str, float]:
+    """`"file:2"` -> file and weight; 1 where none is given."""
+    path, colon, weight = text.rpartition(":")
+    if not colon or Path(text).exists():
+        return text, 1.0
+    try:
+        number = float(weight)
+    except ValueError:
+        return text, 1.0
+    if not 0 < number < float("inf"):
+        raise IsotropeError(f"{path}: a weight must be above 0, not {weight}")
+    return path, number
+
+
+def _check_text(files: dict[str, float]) -> None:
+    """Reads everything through once, so that a bad line is found before anything is written."""
+    for file in files:
+        with waiting(f"Reading {file}"):
+            for _ in read_sentences(file):
+                pass

@@ -1,0 +1,128 @@
+"""Semantic textual similarity: how well the cosine of two sentence vectors follows the grades that people gave."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import pearsonr, spearmanr
+
+from isotrope.errors import IsotropeError
+from isotrope.evaluation.pairs import TASKS, Pairs, Task, data_folder, load_task
+
+if TYPE_CHECKING:
+    from isotrope.encoders import Encoder
+
+__all__ = [
+    "TASKS",
+    "Correlation",
+    "Pairs",
+    "Result",
+    "Task",
+    "correlate",
+    "data_folder",
+    "evaluate",
+    "load_task",
+    "score",
+]
+
+SAME = 1e-6  # cosines this close together are one value and float32 noise: their ranks mean nothing
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's and Pearson's correlation of cosines with gold scores, x 100."""
+
+    spearman: float
+    pearson: float
+    pairs: int
+
+
+@dataclass(frozen=True)
+class Result:
+    """The figures of a task, x 100, under each aggregation over its subtasks.
+
+    `all` merges the pairs of all subtasks, `mean` is the plain mean over subtasks, `wmean` weights it by their pairs.
+    """
+
+    spearman: dict[str, float]
+    pearson: dict[str, float]
+    pairs: int
+    split: str
+    subtasks: dict[str, Correlation]
+
+    def as_json(self) -> dict[str, Any]:
+        """`{"spearman": {"all": ...}, "pearson": ..., "pairs": ..., "split": ...}`, figures to two decimals."""
+        return {
+            "spearman": {name: round(figure, 2) for name, figure in self.spearman.items()},
+            "pearson": {name: round(figure, 2) for name, figure in self.pearson.items()},
+            "pairs": self.pairs,
+            "split": self.split,
+        }
+
+
+def evaluate(
+    encoder: Encoder,
+    name_or_pairs: str | Pairs,
+    *,
+    data: Path | None = None,
+    split: str | None = None,
+    batch_size: int = 64,
+) -> Result:
+    """Encodes each distinct sentence of a task once and correlates the pairs' cosines with the gold scores."""
+    pairs = name_or_pairs
+    if isinstance(pairs, str):
+        pairs = load_task(pairs, data=data, split=split)
+    row = {sentence: i for i, sentence in enumerate(dict.fromkeys([*pairs.sentences1, *pairs.sentences2]))}
+    vectors = encoder.encode(list(row), batch_size=batch_size)
+    first, second = ([row[sentence] for sentence in side] for side in (pairs.sentences1, pairs.sentences2))
+    return score(pairs, cosines(vectors[first], vectors[second]), split=split or "test")
+
+
+def score(pairs: Pairs, similarities: Floats, *, split: str = "test") -> Result:
+    """The figures of a task from one similarity per pair, whatever they come from."""
+    gold, subtask = np.array(pairs.scores), np.array(pairs.subtask)
+    subtasks = {
+        name: correlate(similarities[subtask == name], gold[subtask == name], name)
+        for name in dict.fromkeys(pairs.subtask)
+    }
+    merged = correlate(similarities, gold, "all pairs")
+    sizes = [one.pairs for one in subtasks.values()]
+
+    def aggregate(whole: float, parts: Sequence[float]) -> dict[str, float]:
+        return {"all": whole, "mean": float(np.mean(parts)), "wmean": float(np.average(parts, weights=sizes))}
+
+    return Result(
+        spearman=aggregate(merged.spearman, [one.spearman for one in subtasks.values()]),
+        pearson=aggregate(merged.pearson, [one.pearson for one in subtasks.values()]),
+        pairs=merged.pairs,
+        split=split,
+        subtasks=subtasks,
+    )
+
+
+def correlate(similarities: Floats, gold: Floats, name: str) -> Correlation:
+    """Correlation of similarities with gold scores; `name` says in an error which pairs it is about."""
+    if len(gold) < 3:
+        raise IsotropeError(f"{name}: {len(gold)} pairs; a correlation needs at least 3")
+    if np.ptp(gold) == 0:
+        raise IsotropeError(f"{name}: every pair has the same gold score, {gold[0]:g}; there is nothing to correlate")
+    if not np.isfinite(similarities).all():
+        raise IsotropeError(f"{name}: the encoder gives vectors that are zero or not numbers; they have no cosine")
+    if np.ptp(similarities) <= SAME:
+        raise IsotropeError(f"{name}: the encoder gives every pair the same cosine, {similarities[0]:.6f}")
+    spearman, pearson = spearmanr(similarities, gold).statistic, pearsonr(similarities, gold).statistic
+    return Correlation(100 * float(spearman), 100 * float(pearson), len(gold))
+
+
+def cosines(x: Any, y: Any) -> Floats:
+    """Cosine of each row of x with the same row of y, (pairs, dim) -> (pairs,); nan where a vector is zero."""
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
+    with np.errstate(invalid="ignore"):
+        similarities: Floats = (x * y).sum(1) / (np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1))
+    return similarities

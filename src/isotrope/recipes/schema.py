@@ -1,0 +1,183 @@
+"""What a recipe may say: views x guide x objective, and numbers. TOML in, checked objects out."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+
+class Section(BaseModel):
+    """A part of a recipe. Keys that it does not have are errors; nothing changes after it was read."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class View(Section):
+    """How one of the two sees a sentence: which text, and what is done to its embeddings."""
+
+    column: str | tuple[str, ...] = "text"  # several columns: their sentences stand side by side in the batch
+    kind: str = "none"  # none, shuffle, token-cutoff, feature-cutoff, span-cutoff, dropout, adversarial
+    rate: float | None = None  # None: the kind's own
+    fields: dict[str, Any] = Field(default_factory=dict)  # further fields of the view (at, specials, rescale ...)
+    variant: Literal["paper", "official"] = "paper"
+
+
+class Views(Section):
+    """`first` is what the student sees, `second` what the guide sees."""
+
+    first: View = View()
+    second: View = View()
+    negative: str | None = None  # column of hard negatives
+    symmetric: bool = False  # also the other way round, and the mean of both
+
+
+class Guide(Section):
+    """Who the student learns from."""
+
+    kind: Literal["self", "frozen-layers", "momentum", "teacher", "dual"] = "self"
+    # frozen-layers
+    pooling: str = "max"
+    layers: tuple[int, ...] | None = None  # None: all, the embeddings included
+    sampler: Literal["all", "uniform", "weighted", "last-k"] = "all"  # all: one vector a layer
+    weights: tuple[float, ...] | None = None  # of the layers, for `weighted`
+    k: int | None = None  # for `last-k`
+    # momentum
+    momentum: float = Field(0.999, ge=0, le=1)
+    schedule: Literal["constant", "cosine"] = "constant"  # cosine: rises to 1 (BYOL)
+    buffers: bool = True  # averaged too, or left as they were
+    # teacher, dual
+    model: str | None = None  # name or folder; it may also be given with the call
+    queue: int = Field(0, ge=0)
+    cache: bool = True  # vectors of a frozen teacher are kept on disk
+    # frozen-layers, momentum, teacher
+    dropout: bool = False  # the published codes leave it on
+
+
+class Objective(Section):
+    """What pulls and pushes."""
+
+    kind: Literal["none", "nt-xent", "self-guided", "bootstrap", "info-nce", "mlm"] = "nt-xent"
+    variant: Literal["opt1", "opt2", "opt2-official", "opt3"] = "opt3"  # of self-guided
+    temperature: float = Field(0.05, gt=0)
+    learnable_temperature: bool = False
+    weight: float = 1.0
+    anchor: float = Field(0.0, ge=0)  # lambda of paper 1
+    masked: float = Field(0.15, gt=0, lt=1)  # of mlm
+
+
+class PoolingChoice(Section):
+    """`training` is pooled while learning, `evaluation` is what is saved and measured."""
+
+    training: str = "cls"
+    evaluation: str = "cls"
+
+
+class Projection(Section):
+    """f of paper 1, on both sides: `layers` linear layers, each followed by GELU; `ratio` x the encoder's width."""
+
+    ratio: float = Field(16 / 3, gt=0)
+    layers: int = Field(2, ge=1)
+
+
+class Predictor(Section):
+    """p of paper 3, on the student's side: `blocks` MLPs of three linear layers, `ratio` x the encoder's width inside."""
+
+    ratio: float = Field(8, gt=0)
+    blocks: int = Field(1, ge=1)
+    norm: Literal["inner", "first"] = "inner"  # batch norm behind both inner layers, or behind the first only
+
+
+class Heads(Section):
+    """Networks behind the pooling that are dropped after training."""
+
+    projection: Projection | None = None
+    predictor: Predictor | None = None
+
+
+class Supervision(Section):
+    """Labelled pairs beside, before or instead of the raw text: cross-entropy of the NLI label (paper 2, SBERT)."""
+
+    kind: Literal["none", "nli"] = "none"
+    weight: float = 1.0
+    maximum: bool = False  # max(u, v)^2 as a further feature, as the published scripts have it
+
+
+class Training(Section):
+    """Numbers of the optimiser, the schedule, and how the run is watched."""
+
+    batch_size: int = Field(64, ge=2)
+    learning_rate: float = Field(3e-5, gt=0)
+    epochs: float = Field(1, gt=0)
+    steps: int | None = Field(None, ge=1)  # overrides epochs
+    warmup: float = Field(0.1, ge=0, le=1)  # share of the steps
+    schedule: Literal["linear", "cosine", "constant"] = "linear"
+    weight_decay: float = Field(0.01, ge=0)
+    betas: tuple[float, float] = (0.9, 0.999)
+    epsilon: float = 1e-8
+    clip: float = 1.0
+    dropout: float | None = Field(None, ge=0, lt=1)  # None: the encoder's own; 0 takes it out
+    max_length: int | None = Field(None, ge=4)
+    freeze_embeddings: bool = False
+    drop_last: bool = True
+    eval_steps: int = Field(50, ge=1)
+    save_steps: int = Field(50, ge=1)
+    patience: int | None = None  # evaluations without a new best after which the run stops
+    keep: Literal["best", "last"] = "best"
+    gradient_accumulation: int = Field(1, ge=1)
+    gradient_checkpointing: bool = False
+    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    report_to: tuple[str, ...] = ()
+    seed: int = 1
+
+
+class Stage(Section):
+    """One run of the engine."""
+
+    views: Views = Views()
+    guide: Guide = Guide()
+    objective: Objective = Objective()
+    pooling: PoolingChoice = PoolingChoice()
+    heads: Heads = Heads()
+    supervision: Supervision = Supervision()
+    training: Training = Training()
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> Stage:
+        """Combinations that mean nothing are refused here, in words."""
+        layers = self.guide.kind == "frozen-layers" and self.guide.sampler == "all"
+        opt3 = self.objective.kind == "self-guided" and self.objective.variant == "opt3"
+        if layers != opt3:
+            raise ValueError(
+                "objective.variant opt3 and guide.sampler 'all' of frozen layers belong together: "
+                "the one compares with a vector per layer, the other gives them"
+            )
+        if self.guide.queue and self.objective.kind != "info-nce":
+            raise ValueError("guide.queue is read by objective.kind 'info-nce' only")
+        if self.objective.kind == "none" and self.supervision.kind == "none":
+            raise ValueError("nothing to learn: objective.kind and supervision.kind are both 'none'")
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that a corpus must have."""
+        wanted: list[str] = []
+        if self.objective.kind != "none":
+            for view in (self.views.first, self.views.second):
+                wanted += [view.column] if isinstance(view.column, str) else view.column
+            wanted += [self.views.negative] if self.views.negative else []
+        if self.supervision.kind == "nli":
+            wanted += ["sentence1", "sentence2", "label"]
+        return tuple(dict.fromkeys(wanted))
+
+
+class Recipe(Section):
+    """A published setting: its stages, one after the other, each from the encoder that the one before made."""
+
+    name: str
+    variant: str = "paper"
+    paper: str = ""
+    section: str = ""
+    table: str = ""
+    about: str = ""
+    stages: tuple[Stage, ...] = Field(min_length=1)

@@ -1,0 +1,134 @@
+"""Every objective equals its naive twin to 1e-10 in float64, and has the gradient that finite differences give."""
+
+from __future__ import annotations
+
+from . import naive_objectives as naive
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from torch import Tensor, nn
+
+from isotrope.objectives import (
+    anchor,
+    bootstrap,
+    info_nce,
+    nli_classification,
+    nli_width_factor,
+    nt_xent,
+    self_guided,
+    symmetric_bootstrap,
+)
+
+sizes = st.integers(1, 6)
+temperatures = st.sampled_from([0.01, 0.05, 0.1, 1.0, 3.0])
+equal = {"rel": 1e-12, "abs": 1e-10}
+
+
+@st.composite
+def tensors(draw: st.DrawFn, *shapes: tuple[str | int, ...]) -> list[Tensor]:
+    """One float64 tensor a shape; a letter is a size, the same wherever it stands. Zeros and zero vectors are common."""
+    size = {name: draw(sizes) for name in sorted({name for shape in shapes for name in shape if isinstance(name, str)})}
+    concrete = [tuple(size[name] if isinstance(name, str) else name for name in shape) for shape in shapes]
+    return [torch.from_numpy(draw(arrays(np.int8, shape)) / 16) for shape in concrete]
+
+
+@given(tensors(("n", "d"), ("n", "d")), temperatures)
+def test_nt_xent(ab: list[Tensor], tau: float) -> None:
+    a, b = ab
+    assert nt_xent(a, b, tau).item() == pytest.approx(naive.base(a.tolist(), b.tolist(), tau), **equal)
+
+
+@pytest.mark.parametrize(
+    ("variant", "twin"), [("opt1", naive.opt1), ("opt2", naive.opt2), ("opt2-official", naive.opt2_official)]
+)
+@given(data=tensors(("n", "d"), ("n", "d")), tau=temperatures)
+def test_self_guided_of_one_view(variant: str, twin, data: list[Tensor], tau: float) -> None:
+    c, h = data
+    assert self_guided(c, h, tau, variant).item() == pytest.approx(twin(c.tolist(), h.tolist(), tau), **equal)
+
+
+@given(tensors(("n", "d"), ("n", "layers", "d")), temperatures)
+def test_self_guided_of_all_layers(data: list[Tensor], tau: float) -> None:
+    c, h = data
+    assert self_guided(c, h, tau, "opt3").item() == pytest.approx(naive.opt3(c.tolist(), h.tolist(), tau), **equal)
+
+
+@given(tensors(("n", "d"), ("n", "d"), ("n", "d"), ("n", "d")))
+def test_bootstrap(data: list[Tensor]) -> None:
+    z1, h2, z2, h1 = data
+    lists = [x.tolist() for x in data]
+    assert bootstrap(z1, h2).item() == pytest.approx(naive.d(*lists[:2]), **equal)
+    assert symmetric_bootstrap(z1, h2, z2, h1).item() == pytest.approx(naive.bsl(*lists), **equal)
+
+
+@given(tensors(("n", "d"), ("n", "d"), ("m", "d"), ("n", "k", "d")), temperatures)
+def test_info_nce(data: list[Tensor], tau: float) -> None:
+    query, keys, queue, hard = data
+    q, k, m, h = (x.tolist() for x in data)
+    assert info_nce(query, keys, tau).item() == pytest.approx(naive.info_nce(q, k, tau), **equal)
+    assert info_nce(query, keys, tau, queue).item() == pytest.approx(naive.info_nce(q, k, tau, m), **equal)
+    both = info_nce(query, keys, tau, queue, hard).item()
+    assert both == pytest.approx(naive.info_nce(q, k, tau, m, h), **equal)
+    one_each = info_nce(query, keys, tau, hard_negatives=hard[:, 0]).item()
+    assert one_each == pytest.approx(naive.info_nce(q, k, tau, hard=[row[:1] for row in h]), **equal)
+
+
+@pytest.mark.parametrize("maximum", [False, True])
+@given(data=tensors(("n", "d"), ("n", "d"), ("n",)))
+def test_nli_classification(maximum: bool, data: list[Tensor]) -> None:
+    u, v, numbers = data
+    u, v = u / 8, v / 8  # the twin's exp has no logsumexp
+    labels = (numbers * 16).long() % 3
+    torch.manual_seed(0)
+    classifier = nn.Linear(nli_width_factor(maximum) * u.shape[1], 3).double()
+    twin = naive.cross_entropy(
+        u.tolist(), v.tolist(), labels.tolist(), classifier.weight.tolist(), classifier.bias.tolist(), maximum
+    )
+    assert nli_classification(u, v, labels, classifier, maximum=maximum).item() == pytest.approx(twin, **equal)
+
+
+def test_anchor() -> None:
+    torch.manual_seed(1)
+    student, frozen = (nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4)).double() for _ in range(2))
+    flat = [torch.cat([p.flatten() for p in module.parameters()]).tolist() for module in (frozen, student)]
+    assert anchor(student, frozen).item() == pytest.approx(naive.reg(*flat), **equal)
+
+
+SHAPES = {
+    "nt_xent": (lambda a, b, t: nt_xent(a, b, t), [(3, 4), (3, 4), ()]),
+    "opt1": (lambda c, h, t: self_guided(c, h, t, "opt1"), [(3, 4), (3, 4), ()]),
+    "opt2": (lambda c, h, t: self_guided(c, h, t, "opt2"), [(3, 4), (3, 4), ()]),
+    "opt2-official": (lambda c, h, t: self_guided(c, h, t, "opt2-official"), [(4, 3), (4, 3), ()]),
+    "opt3": (lambda c, h, t: self_guided(c, h, t, "opt3"), [(3, 4), (3, 2, 4), ()]),
+    "info_nce": (lambda q, k, m, h, t: info_nce(q, k, t, m, h), [(3, 4), (3, 4), (2, 4), (3, 2, 4), ()]),
+    "nli": (lambda u, v, w: nli_classification(u, v, torch.arange(3), lambda x: x @ w), [(3, 2), (3, 2), (6, 3)]),
+    "nli-maximum": (
+        lambda u, v, w: nli_classification(u, v, torch.arange(3), lambda x: x @ w, maximum=True),
+        [(3, 2), (3, 2), (8, 3)],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SHAPES)
+@given(seed=st.integers(0, 10**6))
+@settings(max_examples=5)
+def test_gradients_with_respect_to_every_vector_and_the_temperature(name: str, seed: int) -> None:
+    function, shapes = SHAPES[name]
+    generator = torch.Generator().manual_seed(seed)
+    inputs = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
+    inputs = [x if x.dim() else x.abs() + 0.1 for x in inputs]
+    assert torch.autograd.gradcheck(function, [x.requires_grad_() for x in inputs])
+
+
+def test_gradient_of_bootstrap_and_anchor() -> None:
+    generator = torch.Generator().manual_seed(0)
+    z1, h2, z2, h1 = (torch.randn(3, 4, generator=generator, dtype=torch.float64) for _ in range(4))
+    z1.requires_grad_()
+    z2.requires_grad_()
+    assert torch.autograd.gradcheck(lambda z: bootstrap(z, h2), [z1])
+    assert torch.autograd.gradcheck(lambda x, y: symmetric_bootstrap(x, h2, y, h1), [z1, z2])
+    student, frozen = (nn.Linear(3, 2).double() for _ in range(2))
+    assert torch.autograd.gradcheck(lambda *parameters: anchor(student, frozen), tuple(student.parameters()))
