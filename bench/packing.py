@@ -40,7 +40,9 @@ def main() -> None:
     encoder = isotrope.load(options.model, device="cpu")
     peer = SentenceTransformer(resolve(options.model), device="cpu", model_kwargs={"dtype": torch.float32})
     texts = sentences(options.data, options.sentences)
-    table = Table(title=f"{options.model}, {len(texts)} sentences, batch {options.batch}, {torch.get_num_threads()} threads")
+    table = Table(
+        title=f"{options.model}, {len(texts)} sentences, batch {options.batch}, {torch.get_num_threads()} threads"
+    )
     for column in ("work", "batches", "padding if padded", "padding if packed", "padded / packed", "peer / packed"):
         table.add_column(column, justify="left" if column in ("work", "batches") else "right")
     for order in ("random", "length-sorted"):
@@ -52,7 +54,11 @@ def main() -> None:
             packed, padded, other = best_times(contestants, some, options.rounds)
             table.add_row(work, order, *shares, f"{padded / packed:.2f}x", f"{other / packed:.2f}x")
     Console().print(table)
-    whole = best_times((lambda b: encoder.encode(b, batch_size=options.batch), lambda b: peer.encode(b, batch_size=options.batch)), [texts], options.rounds)
+    whole = best_times(
+        (lambda b: encoder.encode(b, batch_size=options.batch), lambda b: peer.encode(b, batch_size=options.batch)),
+        [texts],
+        options.rounds,
+    )
     print(f"encode() of the whole list, against SentenceTransformer.encode: {whole[1] / whole[0]:.2f}x")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from . import naive_objectives as naive
 import numpy as np
 import pytest
 import torch
@@ -22,19 +21,23 @@ from isotrope.objectives import (
     symmetric_bootstrap,
 )
 
+from . import naive_objectives as naive
+
+quick = settings(max_examples=30, deadline=None)
 sizes = st.integers(1, 6)
 temperatures = st.sampled_from([0.01, 0.05, 0.1, 1.0, 3.0])
-equal = {"rel": 1e-12, "abs": 1e-10}
+equal = {"rel": 0, "abs": 1e-10}
 
 
 @st.composite
 def tensors(draw: st.DrawFn, *shapes: tuple[str | int, ...]) -> list[Tensor]:
-    """One float64 tensor a shape; a letter is a size, the same wherever it stands. Zeros and zero vectors are common."""
+    """One float64 tensor a shape; a name stands for the same size everywhere. Zeros and zero vectors are common."""
     size = {name: draw(sizes) for name in sorted({name for shape in shapes for name in shape if isinstance(name, str)})}
     concrete = [tuple(size[name] if isinstance(name, str) else name for name in shape) for shape in shapes]
     return [torch.from_numpy(draw(arrays(np.int8, shape)) / 16) for shape in concrete]
 
 
+@quick
 @given(tensors(("n", "d"), ("n", "d")), temperatures)
 def test_nt_xent(ab: list[Tensor], tau: float) -> None:
     a, b = ab
@@ -44,18 +47,21 @@ def test_nt_xent(ab: list[Tensor], tau: float) -> None:
 @pytest.mark.parametrize(
     ("variant", "twin"), [("opt1", naive.opt1), ("opt2", naive.opt2), ("opt2-official", naive.opt2_official)]
 )
+@quick
 @given(data=tensors(("n", "d"), ("n", "d")), tau=temperatures)
 def test_self_guided_of_one_view(variant: str, twin, data: list[Tensor], tau: float) -> None:
     c, h = data
     assert self_guided(c, h, tau, variant).item() == pytest.approx(twin(c.tolist(), h.tolist(), tau), **equal)
 
 
+@quick
 @given(tensors(("n", "d"), ("n", "layers", "d")), temperatures)
 def test_self_guided_of_all_layers(data: list[Tensor], tau: float) -> None:
     c, h = data
     assert self_guided(c, h, tau, "opt3").item() == pytest.approx(naive.opt3(c.tolist(), h.tolist(), tau), **equal)
 
 
+@quick
 @given(tensors(("n", "d"), ("n", "d"), ("n", "d"), ("n", "d")))
 def test_bootstrap(data: list[Tensor]) -> None:
     z1, h2, z2, h1 = data
@@ -64,6 +70,7 @@ def test_bootstrap(data: list[Tensor]) -> None:
     assert symmetric_bootstrap(z1, h2, z2, h1).item() == pytest.approx(naive.bsl(*lists), **equal)
 
 
+@quick
 @given(tensors(("n", "d"), ("n", "d"), ("m", "d"), ("n", "k", "d")), temperatures)
 def test_info_nce(data: list[Tensor], tau: float) -> None:
     query, keys, queue, hard = data
@@ -77,6 +84,7 @@ def test_info_nce(data: list[Tensor], tau: float) -> None:
 
 
 @pytest.mark.parametrize("maximum", [False, True])
+@quick
 @given(data=tensors(("n", "d"), ("n", "d"), ("n",)))
 def test_nli_classification(maximum: bool, data: list[Tensor]) -> None:
     u, v, numbers = data
@@ -113,11 +121,9 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("name", SHAPES)
-@given(seed=st.integers(0, 10**6))
-@settings(max_examples=5)
-def test_gradients_with_respect_to_every_vector_and_the_temperature(name: str, seed: int) -> None:
+def test_gradients_with_respect_to_every_vector_and_the_temperature(name: str) -> None:
     function, shapes = SHAPES[name]
-    generator = torch.Generator().manual_seed(seed)
+    generator = torch.Generator().manual_seed(0)
     inputs = [torch.randn(shape, generator=generator, dtype=torch.float64) for shape in shapes]
     inputs = [x if x.dim() else x.abs() + 0.1 for x in inputs]
     assert torch.autograd.gradcheck(function, [x.requires_grad_() for x in inputs])

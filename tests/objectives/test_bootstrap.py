@@ -2,13 +2,14 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import mse_loss, normalize
 
 from isotrope.objectives import bootstrap, symmetric_bootstrap
 
+quick = settings(max_examples=30, deadline=None)
 close = {"rtol": 0, "atol": 1e-10}
 
 
@@ -38,6 +39,7 @@ def test_the_target_gets_no_gradient() -> None:
     assert z2.grad.abs().sum() > 0
 
 
+@quick
 @given(st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 5))
 def test_order_and_lengths_do_not_matter_and_views_may_be_swapped(seed: int, n: int, d: int) -> None:
     z1, h2, z2, h1 = randn(seed, n, d, count=4)

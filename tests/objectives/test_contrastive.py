@@ -4,13 +4,14 @@ from math import exp, log
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from torch import Tensor, nn
 
 from isotrope.objectives import info_nce, nt_xent
 
+quick = settings(max_examples=30, deadline=None)
 close = {"rtol": 0, "atol": 1e-10}
 seeds = st.integers(0, 10**6)
 
@@ -20,6 +21,7 @@ def randn(seed: int, *shape: int, count: int = 2, dtype: torch.dtype = torch.flo
     return [torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype) for _ in range(count)]
 
 
+@quick
 @given(seeds, st.integers(1, 7), st.integers(1, 5))
 def test_nt_xent_has_no_sides_no_order_and_no_lengths(seed: int, n: int, d: int) -> None:
     a, b = randn(seed, n, d)
@@ -31,6 +33,7 @@ def test_nt_xent_has_no_sides_no_order_and_no_lengths(seed: int, n: int, d: int)
     torch.testing.assert_close(nt_xent(a * lengths, b / lengths, 0.1), loss, **close)
 
 
+@quick
 @given(seeds, st.integers(1, 7), st.integers(1, 5), st.integers(0, 4))
 def test_info_nce_has_no_order_and_no_lengths(seed: int, n: int, d: int, m: int) -> None:
     query, keys, hard = randn(seed, n, d, count=3)

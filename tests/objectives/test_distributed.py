@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import subprocess
+import sys
+from datetime import timedelta
 
 import pytest
 import torch
-from torch import Tensor, distributed, multiprocessing, nn
+from torch import Tensor, distributed, nn
 from torch.nn.parallel import DistributedDataParallel
 
 from isotrope.objectives import gather, info_nce, nt_xent, self_guided, symmetric_bootstrap
@@ -58,20 +60,25 @@ def run(rank: int | None) -> dict[str, Result]:
     return results
 
 
-def process(rank: int, folder: Path) -> None:
+def process(rank: int, folder: str) -> None:
+    """What each process runs: this file is also its script."""
     torch.set_num_threads(1)
-    distributed.init_process_group("gloo", init_method=f"file://{folder}/meet", rank=rank, world_size=WORLD)
+    meeting = {"init_method": f"file://{folder}/meet", "rank": rank, "world_size": WORLD}
+    distributed.init_process_group("gloo", timeout=timedelta(seconds=60), **meeting)
     local = torch.arange(6.0).view(2, 3).T + 10 * rank  # not contiguous
     gathered = gather(local.requires_grad_())
     (gradient,) = torch.autograd.grad(gathered.sum(), local)  # an expanded gradient, not contiguous either
-    torch.save((run(rank), gathered.detach(), gradient), folder / f"{rank}.pt")
+    torch.save((run(rank), gathered.detach(), gradient), f"{folder}/{rank}.pt")
     distributed.destroy_process_group()
 
 
 @pytest.fixture(scope="module")
 def processes(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, Result], Tensor, Tensor]]:
     folder = tmp_path_factory.mktemp("gloo")
-    multiprocessing.spawn(process, args=(folder,), nprocs=WORLD)
+    commands = [[sys.executable, __file__, str(rank), str(folder)] for rank in range(WORLD)]
+    started = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for command in commands]
+    errors = [one.communicate(timeout=120)[1] for one in started]
+    assert [one.returncode for one in started] == [0] * WORLD, "\n".join(errors)
     return [torch.load(folder / f"{rank}.pt") for rank in range(WORLD)]
 
 
@@ -97,3 +104,7 @@ def test_the_parts_come_in_the_order_of_ranks_and_gradients_are_summed(processes
 def test_a_single_process_gathers_nothing() -> None:
     tensor = torch.randn(3, 2)
     assert gather(tensor) is tensor
+
+
+if __name__ == "__main__":
+    process(int(sys.argv[1]), sys.argv[2])

@@ -2,12 +2,15 @@ from __future__ import annotations
 
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotrope.objectives import cosine
 
+quick = settings(max_examples=30, deadline=None)
 
+
+@quick
 @given(st.integers(1, 5), st.integers(1, 5), st.integers(1, 5), st.integers(-200, 200))
 def test_cosine_is_torchs_and_blind_to_length(n: int, m: int, d: int, exponent: int) -> None:
     a, b = torch.randn(n, d, dtype=torch.float64), torch.randn(m, d, dtype=torch.float64)

@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotrope.views.draws import choose, rank, share, shuffled
 
+quick = settings(max_examples=40, deadline=None)
 sizes = st.lists(st.integers(0, 9), min_size=1, max_size=12)
 
 
@@ -13,6 +14,7 @@ def groups(size: list[int]) -> torch.Tensor:
     return torch.arange(len(size)).repeat_interleave(torch.tensor(size))
 
 
+@quick
 @given(sizes)
 def test_shuffled_moves_items_within_their_group_only(size: list[int]) -> None:
     group = groups(size)
@@ -30,6 +32,7 @@ def test_shuffled_gives_all_six_orders_of_three_alike() -> None:
     assert float(((seen - 2000) ** 2 / 2000).sum()) < 20  # chi-squared with 5 degrees: 0.1% is beyond 20.5
 
 
+@quick
 @given(sizes, st.data())
 def test_choose_draws_the_exact_number_of_each_group(size: list[int], data: st.DataObject) -> None:
     count = [data.draw(st.integers(0, n)) for n in size]
@@ -43,11 +46,13 @@ def test_choose_draws_every_item_alike() -> None:
     assert float(((drawn - 4000).abs()).max()) < 200  # four standard deviations
 
 
+@quick
 @given(sizes)
 def test_rank_counts_within_each_group(size: list[int]) -> None:
     assert rank(groups(size)).tolist() == [i for n in size for i in range(n)]
 
 
+@quick
 @given(st.lists(st.integers(0, 600), min_size=1), st.floats(0, 1, exclude_max=True))
 def test_share_is_what_python_makes_of_it(size: list[int], rate: float) -> None:
     assert share(torch.tensor(size), rate, "down").tolist() == [int(n * rate) for n in size]

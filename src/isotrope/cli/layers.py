@@ -23,8 +23,10 @@ PICTURES = (".png", ".svg", ".pdf")
 
 
 def layers(
-    model: Annotated[str, typer.Argument(help=MODEL_HELP)],
-    task: Annotated[str, typer.Option(help="What to measure on; the names are those of `isotrope evaluate`.")] = "bundled",
+    model: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
+    task: Annotated[
+        str, typer.Option(help="What to measure on; the names are those of `isotrope evaluate`.")
+    ] = "bundled",
     data: Data = None,
     split: Split = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture to draw: .png, .svg or .pdf.")] = None,
@@ -34,7 +36,7 @@ def layers(
 ) -> None:
     """Map every layer of a model under [CLS], mean and max pooling.
 
-    isotrope layers bundled --output layers.png
+    [dim]Example:[/] isotrope layers bundled --output layers.png
     """
     if output:
         check_output(output, PICTURES, force=force)
@@ -56,7 +58,7 @@ def layers(
     else:
         print_table(_table(found, f"Spearman x 100 on {task}, {split or 'test'}"))
         pooling, layer = found.best
-        typer.echo(f"Best: {pooling}@{layer}")
+        typer.echo(f"Best: --pooling {pooling}@{layer} ({found.spearman[pooling][layer]:.2f})")
 
 
 def _table(found: LayerMap, title: str) -> Table:

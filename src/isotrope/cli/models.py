@@ -18,13 +18,12 @@ from isotrope.errors import IsotropeError
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder
 
+HUB = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
 HUB_PATIENCE = 3  # seconds
 
 MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
 BatchSize = Annotated[int, typer.Option(min=1, help="Sentences at a time.")]
-Device = Annotated[
-    str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...", show_default="the fastest there is")
-]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...", show_default="the fastest there is")]
 
 
 def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
@@ -66,13 +65,16 @@ def stay_offline_without_hub() -> None:
     """Without a network the Hub's own client tries again for more than a minute; its offline mode, in which it takes
     what was downloaded before, answers at once. The client reads the setting when it is first imported.
     """
-    if os.environ.get("HF_HUB_OFFLINE"):
-        return
-    hub = urllib.request.Request(os.environ.get("HF_ENDPOINT", "https://huggingface.co"), method="HEAD")
+    if not os.environ.get("HF_HUB_OFFLINE") and not hub_answers():
+        os.environ["HF_HUB_OFFLINE"] = "1"
+
+
+def hub_answers() -> bool:
+    """Whether the Hugging Face Hub says anything at all."""
     try:
-        urllib.request.urlopen(hub, timeout=HUB_PATIENCE).close()
+        urllib.request.urlopen(urllib.request.Request(HUB, method="HEAD"), timeout=HUB_PATIENCE).close()
     except urllib.error.HTTPError:
-        return  # an answer, though not a friendly one
+        return True  # an answer, though not a friendly one
     except OSError as error:
-        if not isinstance(getattr(error, "reason", error), ssl.SSLError):
-            os.environ["HF_HUB_OFFLINE"] = "1"
+        return isinstance(getattr(error, "reason", error), ssl.SSLError)  # its client has certificates of its own
+    return True

@@ -17,8 +17,8 @@ def pretrain(
         list[str],
         typer.Argument(
             metavar="FILE[:WEIGHT]...",
-            help="Sentences to train on, in any format that `encode` reads. A weight of 2 means twice each in an epoch, "
-            "0.5 every other one.",
+            help="Sentences to train on, in any format that encode reads. With weight 2 each comes twice in an epoch, "
+            "with 0.5 every other one.",
         ),
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")],
@@ -30,7 +30,8 @@ def pretrain(
     positions: Annotated[int, typer.Option(min=8, help="Longest sentence, in tokens.")] = 128,
     vocabulary: Annotated[int, typer.Option(min=200, help="Word pieces to learn.")] = 8192,
     tokenizer: Annotated[
-        Path | None, typer.Option(help="Folder whose vocabulary to use.", show_default="learn one")
+        Path | None,
+        typer.Option(help="Folder whose vocabulary to use.", show_default="learn one", exists=True, file_okay=False),
     ] = None,
     masked: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the tokens that is asked for.")] = 0.2,
     learning_rate: Annotated[float, typer.Option(help="At its highest.")] = 1e-3,
@@ -43,7 +44,7 @@ def pretrain(
 ) -> None:
     """Pre-train a small BERT on raw text: vocabulary, word vectors, masked language modelling.
 
-    isotrope pretrain news.txt.gz books.txt.gz:0.5 --output runs/small
+    [dim]Example:[/] isotrope pretrain news.txt.gz books.txt.gz:0.5 --output runs/small
     """
     weights = dict(_weighted(file) for file in files)
     if not resume:
@@ -93,6 +94,8 @@ def _weighted(text: str) -> tuple[str, float]:
 def _check_text(files: dict[str, float]) -> None:
     """Reads everything through once, so that a bad line is found before anything is written."""
     for file in files:
+        if file == "-":
+            raise IsotropeError("pretrain reads its text several times; give files, not standard input")
         with waiting(f"Reading {file}"):
             for _ in read_sentences(file):
                 pass

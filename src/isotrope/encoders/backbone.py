@@ -20,7 +20,9 @@ PROBE_TOLERANCE = 1e-4  # relative to the largest vector component; a leak betwe
 class EmbeddingView(Protocol):
     """How a sentence is seen differently at the embedding layer; `isotrope.views` has those of the papers."""
 
-    at: Literal["word", "embeddings"]  # acts on the word embeddings, or behind position, LayerNorm and dropout
+    @property
+    def at(self) -> Literal["word", "embeddings"]:
+        """Whether it acts on the word embeddings, or behind position, LayerNorm and dropout."""
 
     def positions(self, batch: Batch, offset: int) -> Tensor:
         """Position ids (rows, width) as the model counts them: the first token of a sentence is at `offset`."""
@@ -32,7 +34,7 @@ class EmbeddingView(Protocol):
 class Backbone(nn.Module):
     """Any Hugging Face encoder. Knows whether it may be packed, and where its position ids begin."""
 
-    def __init__(self, model: nn.Module) -> None:
+    def __init__(self, model: Any) -> None:
         super().__init__()
         self.model: Any = model
         self.config: Any = model.config
@@ -44,7 +46,7 @@ class Backbone(nn.Module):
     @property
     def dtype(self) -> torch.dtype:
         """Floating-point type of the weights."""
-        return next(self.model.parameters()).dtype
+        return next(self.parameters()).dtype
 
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """The last layer, (rows, width, dim)."""
@@ -84,8 +86,8 @@ class Backbone(nn.Module):
     def _probe(self) -> None:
         """Packs three short made-up sentences and compares with padding: numbers decide, not the model's name.
 
-        RoBERTa and its kin count positions from behind a padding id; both beginnings are tried. What sees beyond its own
-        sentence (MobileBERT's trigrams) or takes no position ids or 4-D mask is padded from then on.
+        RoBERTa and its kin count positions from behind a padding id; each beginning is tried. What sees beyond its
+        own sentence (MobileBERT's trigrams) or takes no position ids or 4-D mask is padded from then on.
         """
         was_training = self.model.training
         self.model.eval()

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 import torch
@@ -82,7 +82,7 @@ class Encoder(nn.Module):
         """Length of a sentence vector."""
         for module in reversed(self.tail):
             if hasattr(module, "get_embedding_dimension"):
-                return int(module.get_embedding_dimension())
+                return int(cast(Any, module).get_embedding_dimension())
         return int(self._reduce.get_embedding_dimension())
 
     def with_pooling(self, pooling: Pooling | str) -> Encoder:
@@ -92,21 +92,25 @@ class Encoder(nn.Module):
         from isotrope.encoders.heads import cls_mlp, is_normalize
 
         pooling = Pooling.parse(pooling) if isinstance(pooling, str) else pooling
-        other = copy.copy(self)
-        other._modules = dict(self._modules)
+        head = [cls_mlp(self.backbone)] if pooling.mode == "cls-mlp" else []
+        other = self.with_tail([*head, *(module for module in self.tail if is_normalize(module))])
         other.pooling = pooling.resolve(self.backbone.layers)
         other._reduce = TokenPooling(self.backbone.dim, pooling.reduction)
-        tail = [module for module in self.tail if is_normalize(module)]
-        other.tail = nn.ModuleList([cls_mlp(self.backbone), *tail] if pooling.mode == "cls-mlp" else tail)
+        return other
+
+    def with_tail(self, tail: Iterable[nn.Module]) -> Encoder:
+        """The same weights (shared, not copied) with other modules behind the pooling."""
+        other = copy.copy(self)
+        other._modules = dict(self._modules)
+        other.tail = nn.ModuleList(tail)
         return other
 
     # -- sentences to vectors, one batch ------------------------------------------------------------------------------
 
-    def tokenize(self, sentences: Sequence[str]) -> list[list[int]]:
-        """Token ids of each sentence, specials included, cut at `max_seq_length`."""
-        encoded = self.tokenizer(
-            list(sentences), truncation=True, max_length=self.max_seq_length, return_attention_mask=False
-        )
+    def tokenize(self, sentences: Sequence[str], max_length: int | None = None) -> list[list[int]]:
+        """Token ids of each sentence, specials included, cut at `max_length` or else `max_seq_length`."""
+        longest = min(max_length or self.max_seq_length, self.max_seq_length)
+        encoded = self.tokenizer(list(sentences), truncation=True, max_length=longest, return_attention_mask=False)
         self.truncated += sum(bool(one.overflowing) for one in encoded.encodings or ())
         ids: list[list[int]] = encoded["input_ids"]
         return ids
@@ -167,7 +171,7 @@ class Encoder(nn.Module):
             raise IsotropeError(f"precision '{precision}' is for sentence vectors; token vectors are float32")
         single = isinstance(sentences, str)
         texts: Iterable[str] = [sentences] if isinstance(sentences, str) else sentences
-        options = {
+        options: dict[str, Any] = {
             "batch_size": batch_size,
             "prompt": self._prompt(prompt_name, prompt),
             "normalize_embeddings": normalize_embeddings,
@@ -227,7 +231,7 @@ class Encoder(nn.Module):
                 batch = self.lay_out([ids[i] for i in some]).to(self.device)
                 hidden = self.token_vectors(batch)
                 if tokens:
-                    pieces = batch.flatten(hidden).float().cpu().split(batch.lengths.tolist())
+                    pieces = torch.split(batch.flatten(hidden).float().cpu(), batch.lengths.tolist())
                 else:
                     pieces = self._finish(self.pool(batch, hidden), normalize_embeddings, truncate_dim)
                 for i, piece in zip(some, pieces, strict=True):

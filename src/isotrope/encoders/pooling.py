@@ -1,7 +1,8 @@
 """Pooling: which layers' token vectors become the sentence vector, and how.
 
-Names: `cls`, `mean`, `max`; `last2` (mean over tokens of the mean of the last two layers); `first-last` (the same of the
-first and the last layer). `@k` behind any of them counts layer k as the last one (`mean@2`; layer 0 is the embeddings).
+Names: `cls`, `mean`, `max`; `last2` (mean over tokens of the mean of the last two layers); `first-last` (the same of
+the first and the last layer). `@k` behind any of them counts layer k as the last one (`mean@2`; layer 0 is the
+embeddings).
 `cls-mlp` sends [CLS] through a dense layer with tanh: BERT's own pooler where the checkpoint has one.
 """
 

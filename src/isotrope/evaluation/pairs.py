@@ -6,13 +6,13 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from isotrope.errors import IsotropeError, nearest
-from isotrope.text.files import open_bytes, read_table
+from isotrope.text import bundled_pairs_path, read_table
+from isotrope.text.files import open_bytes
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,11 @@ _STS17_TRACKS = {
     "track6.tr-en": "en-tr",
 }
 _LANGUAGES = {language: language for language in ("de", "en", "es", "fr", "it", "nl", "pl", "pt", "ru", "zh")}
-_BUNDLED = str(files("isotrope.text") / "bundled" / "pairs.tsv")  # absolute, so found whatever the data folder is
 
 TASKS: dict[str, Task] = {
     task.name: task
     for task in (
-        Task("bundled", _BUNDLED, hub=""),
+        Task("bundled", str(bundled_pairs_path()), hub=""),  # absolute: found whatever the data folder is
         Task("stsb", "stsb/stsb.tsv", "mteb/stsbenchmark-sts"),
         *(
             Task(f"sts{year}", f"sts/sts{year}.tsv", f"mteb/sts{year}-sts", subtask="subtask", has_splits=False)

@@ -55,5 +55,5 @@ class Momentum(Guide):
         for mine, theirs in zip(self.target.parameters(), student.parameters(), strict=True):
             mine.lerp_(theirs, 1 - delta)
         if self.buffers_too:
-            for mine, theirs in zip(self.target.buffers(), student.buffers(), strict=True):
-                mine.lerp_(theirs, 1 - delta) if mine.is_floating_point() else mine.copy_(theirs)
+            for old, new in zip(self.target.buffers(), student.buffers(), strict=True):
+                old.lerp_(new, 1 - delta) if old.is_floating_point() else old.copy_(new)

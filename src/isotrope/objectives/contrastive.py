@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
-from isotrope.objectives.similarity import cosine
+from isotrope.objectives.similarity import cosine, in_full
 
 
 def nt_xent(a: Tensor, b: Tensor, temperature: float | Tensor) -> Tensor:
@@ -19,7 +19,7 @@ def nt_xent(a: Tensor, b: Tensor, temperature: float | Tensor) -> Tensor:
 
     ConSERT's published code sums the two directions instead of averaging them: twice this.
     """
-    x = torch.cat([a, b])  # (2n, d)
+    x = torch.cat([in_full(a), in_full(b)])  # (2n, d)
     logits = without_self(cosine(x, x) / temperature)  # (2n, 2n)
     n = len(a)
     partner = torch.arange(2 * n, device=x.device).roll(n)

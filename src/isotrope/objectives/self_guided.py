@@ -47,7 +47,7 @@ def _opt2_official(c: Tensor, h: Tensor, temperature: float | Tensor) -> Tensor:
     """
     lost = torch.zeros(len(c), len(h), dtype=torch.bool, device=c.device)
     lost[1:, :1] = True
-    lost[:1, 1:2] = True
+    lost[:1, 2:3] = True
     logits = (cosine(c, h) / temperature).masked_fill(lost, -torch.inf)
     return cross_entropy(logits, torch.arange(len(c), device=c.device))
 

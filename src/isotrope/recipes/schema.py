@@ -2,25 +2,58 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+POOLINGS = ("cls", "cls-mlp", "mean", "max", "last2", "first-last")
+RATED = ("token-cutoff", "feature-cutoff", "span-cutoff", "dropout")  # the views that take a share of something away
+
+
+def _pooling(name: str) -> str:
+    mode, at, layer = name.partition("@")
+    if mode not in POOLINGS or (at and not layer.isdecimal()):
+        raise ValueError(f"one of {', '.join(POOLINGS)}, each also at a layer, as in mean@2")
+    return name
+
+
+PoolingName = Annotated[str, AfterValidator(_pooling)]
 
 
 class Section(BaseModel):
     """A part of a recipe. Keys that it does not have are errors; nothing changes after it was read."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _back_to_default(cls, values: Any) -> Any:
+        """TOML has no null: a key is unset again, by a variant or a setting, with the word "default"."""
+        if not isinstance(values, dict):
+            return values
+        unset = {key for key, value in values.items() if key in cls.model_fields and value in (None, "default")}
+        return {key: value for key, value in values.items() if key not in unset}
 
 
 class View(Section):
     """How one of the two sees a sentence: which text, and what is done to its embeddings."""
 
     column: str | tuple[str, ...] = "text"  # several columns: their sentences stand side by side in the batch
-    kind: str = "none"  # none, shuffle, token-cutoff, feature-cutoff, span-cutoff, dropout, adversarial
-    rate: float | None = None  # None: the kind's own
+    kind: Literal["none", "shuffle", "token-cutoff", "feature-cutoff", "span-cutoff", "dropout", "adversarial"] = "none"
+    rate: float | None = Field(None, ge=0, lt=1)  # None: the kind's own
     fields: dict[str, Any] = Field(default_factory=dict)  # further fields of the view (at, specials, rescale ...)
     variant: Literal["paper", "official"] = "paper"
+
+    @model_validator(mode="after")
+    def _has_a_rate(self) -> View:
+        if self.rate is not None and self.kind not in RATED:
+            raise ValueError(f"kind '{self.kind}' has no rate; leave it out, or write rate = \"default\"")
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The column or columns as a tuple."""
+        return (self.column,) if isinstance(self.column, str) else self.column
 
 
 class Views(Section):
@@ -37,7 +70,7 @@ class Guide(Section):
 
     kind: Literal["self", "frozen-layers", "momentum", "teacher", "dual"] = "self"
     # frozen-layers
-    pooling: str = "max"
+    pooling: Literal["max", "mean", "cls"] = "max"
     layers: tuple[int, ...] | None = None  # None: all, the embeddings included
     sampler: Literal["all", "uniform", "weighted", "last-k"] = "all"  # all: one vector a layer
     weights: tuple[float, ...] | None = None  # of the layers, for `weighted`
@@ -47,7 +80,8 @@ class Guide(Section):
     schedule: Literal["constant", "cosine"] = "constant"  # cosine: rises to 1 (BYOL)
     buffers: bool = True  # averaged too, or left as they were
     # teacher, dual
-    model: str | None = None  # name or folder; it may also be given with the call
+    model: str | None = None  # name or folder, or `previous`: the stage before made it; may also come with the call
+    model_pooling: PoolingName | None = None  # None: as the model was saved; a bare transformer needs to be told
     queue: int = Field(0, ge=0)
     cache: bool = True  # vectors of a frozen teacher are kept on disk
     # frozen-layers, momentum, teacher
@@ -69,8 +103,8 @@ class Objective(Section):
 class PoolingChoice(Section):
     """`training` is pooled while learning, `evaluation` is what is saved and measured."""
 
-    training: str = "cls"
-    evaluation: str = "cls"
+    training: PoolingName = "cls"
+    evaluation: PoolingName = "cls"
 
 
 class Projection(Section):
@@ -107,6 +141,7 @@ class Training(Section):
     """Numbers of the optimiser, the schedule, and how the run is watched."""
 
     batch_size: int = Field(64, ge=2)
+    optimiser: Literal["adamw", "adam"] = "adamw"  # adam: weight decay is part of the gradient
     learning_rate: float = Field(3e-5, gt=0)
     epochs: float = Field(1, gt=0)
     steps: int | None = Field(None, ge=1)  # overrides epochs
@@ -134,6 +169,7 @@ class Training(Section):
 class Stage(Section):
     """One run of the engine."""
 
+    start: str = "previous"  # the encoder of the stage before (or of the call); `model`: of the call; or name or folder
     views: Views = Views()
     guide: Guide = Guide()
     objective: Objective = Objective()
@@ -154,6 +190,10 @@ class Stage(Section):
             )
         if self.guide.queue and self.objective.kind != "info-nce":
             raise ValueError("guide.queue is read by objective.kind 'info-nce' only")
+        if self.views.negative and self.objective.kind != "info-nce":
+            raise ValueError("views.negative is read by objective.kind 'info-nce' only")
+        if len(self.views.first.columns) != len(self.views.second.columns):
+            raise ValueError("views.first.column and views.second.column must name equally many columns")
         if self.objective.kind == "none" and self.supervision.kind == "none":
             raise ValueError("nothing to learn: objective.kind and supervision.kind are both 'none'")
         return self
@@ -163,8 +203,7 @@ class Stage(Section):
         """The columns that a corpus must have."""
         wanted: list[str] = []
         if self.objective.kind != "none":
-            for view in (self.views.first, self.views.second):
-                wanted += [view.column] if isinstance(view.column, str) else view.column
+            wanted += [*self.views.first.columns, *self.views.second.columns]
             wanted += [self.views.negative] if self.views.negative else []
         if self.supervision.kind == "nli":
             wanted += ["sentence1", "sentence2", "label"]
@@ -181,3 +220,9 @@ class Recipe(Section):
     table: str = ""
     about: str = ""
     stages: tuple[Stage, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _teachers_come_first(self) -> Recipe:
+        if self.stages[0].guide.model == "previous":
+            raise ValueError("guide.model 'previous' in the first stage: no stage before it made a model")
+        return self

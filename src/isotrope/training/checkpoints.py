@@ -12,7 +12,9 @@ def last_checkpoint(run: Path) -> Path | None:
     of it, is what a kill or a full disk left behind, and is passed over.
     """
     numbered = [
-        (int(found[1]), path) for path in run.glob("checkpoint-*") if (found := re.fullmatch(r"checkpoint-(\d+)", path.name))
+        (int(found[1]), path)
+        for path in run.glob("checkpoint-*")
+        if (found := re.fullmatch(r"checkpoint-(\d+)", path.name))
     ]
     for _, path in sorted(numbered, reverse=True):
         try:

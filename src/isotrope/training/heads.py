@@ -65,5 +65,5 @@ def set_dropout(model: nn.Module, rate: float) -> None:
             module.p = rate
         names: Sequence[str] = [name for name, value in vars(module).items() if isinstance(value, float)]
         for name in names:
-            if name.endswith("dropout") or name.endswith("dropout_prob"):
+            if name.endswith(("dropout", "dropout_prob")):
                 setattr(module, name, rate)

@@ -1,6 +1,7 @@
 """The learner: the one module that owns all that trains or is remembered.
 
-Its state dict is the whole state of a method, so a checkpoint of it is exact, and several processes see every parameter.
+Its state dict is the whole state of a method, so a checkpoint of it is exact, and several processes see every
+parameter.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from torch import Tensor, nn
 
 from isotrope import views
 from isotrope.encoders import Encoder
-from isotrope.encoders.backbone import EmbeddingView
+from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch
 from isotrope.errors import IsotropeError
 from isotrope.guides import FrozenLayers, Guide
@@ -53,7 +54,7 @@ class Learner(nn.Module):
             student.backbone.model.embeddings.requires_grad_(False)
 
     @property
-    def origin(self) -> nn.Module | None:
+    def origin(self) -> Backbone | None:
         """The student's backbone as it was before training, where a frozen copy of it is kept."""
         return self.guide.backbone if isinstance(self.guide, FrozenLayers) else self.start
 
@@ -76,7 +77,7 @@ class Learner(nn.Module):
         labels: Tensor | None = None,
         targets: Tensor | None = None,
     ) -> dict[str, Tensor]:
-        """`loss`, and the parts that it is the sum of. `taught` are the guide's vectors where they are known already."""
+        """`loss`, and the parts that it is the sum of. `taught` are the guide's vectors where they are known."""
         parts: dict[str, Tensor] = {}
         objective, supervision = self.stage.objective, self.stage.supervision
         if labels is not None and premise is not None and hypothesis is not None:

@@ -99,9 +99,7 @@ class MaskedBatches(Dataset[dict[str, Any]]):
         return len(self.bounds) - 1
 
     def __getitem__(self, k: int) -> dict[str, Any]:
-        sentences = [
-            [self.cls_id, *self.text[i], self.sep_id] for i in self.order[self.bounds[k] : self.bounds[k + 1]]
-        ]
+        sentences = [[self.cls_id, *self.text[i], self.sep_id] for i in self.order[self.bounds[k] : self.bounds[k + 1]]]
         batch = lay_out(sentences, self.pad_id)
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + k)
         shown, targets = self.masker(batch.input_ids, generator)
@@ -128,7 +126,8 @@ def masked_lm_head(student: Encoder) -> nn.Module:
         model: Any = AutoModelForMaskedLM.from_pretrained(resolve(student.name), dtype=torch.float32)
     setattr(model, model.base_model_prefix, student.backbone.model)
     model.tie_weights()
-    return model
+    head: nn.Module = model
+    return head
 
 
 def masked_lm_loss(model: Any, backbone: Backbone, batch: Batch, targets: Tensor) -> Tensor:

@@ -37,9 +37,16 @@ def ppmi(counts: Tensor) -> Tensor:
 
 
 def ppmi_vectors(
-    tokens: IntArray, sentence: IntArray, vocabulary: int, dim: int, *, window: int = 5, std: float = 0.04, seed: int = 0
+    tokens: IntArray,
+    sentence: IntArray,
+    vocabulary: int,
+    dim: int,
+    *,
+    window: int = 5,
+    std: float = 0.04,
+    seed: int = 0,
 ) -> Tensor:
-    """(vocabulary, dim): U sqrt(S) of the PPMI matrix, scaled to standard deviation `std`; a token never met is noise."""
+    """(vocabulary, dim): U sqrt(S) of the PPMI matrix, scaled to deviation `std`; a token never met is noise."""
     matrix = ppmi(cooccurrences(tokens, sentence, vocabulary, window))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from torch.utils.data import SequentialSampler
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, Trainer, TrainingArguments, set_seed
+from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders.loading import default_device
 from isotrope.errors import IsotropeError
@@ -34,6 +35,7 @@ class Pretraining:
     """What is trained, on what, for how long. The defaults are those of the bundled encoder."""
 
     files: dict[str, float] = field(default_factory=dict)  # path -> weight
+    start: str | None = None  # a masked-LM folder to go on from, with its vocabulary and sizes; None begins anew
     tokenizer: str | None = None  # a folder whose vocabulary is used; None learns one
     vocabulary: int = 8192
     layers: int = 4
@@ -62,7 +64,7 @@ def pretrain(config: Pretraining, output: Path, *, resume: bool = False) -> dict
     tokenizer = _tokenizer(config, output)
     text, held_out = _tokenized(config, tokenizer, output)
     set_seed(config.seed)
-    model = MaskedLM(_bert_config(config, tokenizer))
+    model = _model(config, tokenizer)
     batches = MaskedBatches(
         text,
         tokenizer,
@@ -72,7 +74,7 @@ def pretrain(config: Pretraining, output: Path, *, resume: bool = False) -> dict
         masked=config.masked,
     )
     checkpoint = last_checkpoint(output) if resume else None
-    if checkpoint is None:
+    if checkpoint is None and config.start is None:
         _start_from_counts(model, text, config.seed)
     bar = RunBar("Pre-training", config.batch_tokens)
     trainer = _Trainer(
@@ -82,19 +84,13 @@ def pretrain(config: Pretraining, output: Path, *, resume: bool = False) -> dict
         data_collator=lambda items: items[0],
         callbacks=[bar],
     )
-    trainer.pop_callback(_printer())
+    trainer.pop_callback(PrinterCallback)
     trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
     loss, accuracy = masked_loss(model, held_out)
     figures = {"loss": loss, "accuracy": accuracy, "tokens": config.steps * config.batch_tokens}
     _save(model, tokenizer, output / "encoder")
     (output / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
     return figures
-
-
-def _printer() -> type[Any]:
-    from transformers.trainer_callback import PrinterCallback
-
-    return PrinterCallback
 
 
 def held_out_figures(encoder: str | Path, files: dict[str, float], scratch: Path) -> tuple[float, float]:
@@ -140,8 +136,8 @@ def _tokenizer(config: Pretraining, output: Path) -> Any:
     folder = output / "tokenizer"
     if folder.is_dir():
         return AutoTokenizer.from_pretrained(folder)
-    if config.tokenizer:
-        tokenizer = AutoTokenizer.from_pretrained(config.tokenizer)
+    if config.tokenizer or config.start:
+        tokenizer = AutoTokenizer.from_pretrained(config.tokenizer or config.start)
     else:
         sentences = (text for path in config.files for text in read_sentences(path))
         tokenizer = train_wordpiece(sentences, config.vocabulary, max_length=config.positions)
@@ -199,19 +195,23 @@ def _blocks(items: Iterator[str], size: int) -> Iterator[list[str]]:
         yield block
 
 
-def _bert_config(config: Pretraining, tokenizer: Any) -> Any:
+def _model(config: Pretraining, tokenizer: Any) -> MaskedLM:
     """No dropout while pre-training (one pass over the text can't be overfitted); `_save` puts BERT's 0.1 back."""
-    return BertConfig(
+    dropout = {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
+    if config.start:
+        started: MaskedLM = MaskedLM.from_pretrained(config.start, dtype=torch.float32, **dropout)
+        return started
+    sizes = BertConfig(
         vocab_size=len(tokenizer),
         hidden_size=config.dim,
         num_hidden_layers=config.layers,
         num_attention_heads=config.heads,
         intermediate_size=4 * config.dim,
         max_position_embeddings=config.positions,
-        hidden_dropout_prob=0.0,
-        attention_probs_dropout_prob=0.0,
         pad_token_id=tokenizer.pad_token_id,
+        **dropout,
     )
+    return MaskedLM(sizes)
 
 
 @torch.no_grad()

@@ -1,0 +1,6 @@
+"""The papers as TOML: one file for each published setting, with the text's numbers and the published code's."""
+
+from isotrope.recipes.library import Row, load, names, overview, source, to_toml, variants
+from isotrope.recipes.schema import Recipe, Stage
+
+__all__ = ["Recipe", "Row", "Stage", "load", "names", "overview", "source", "to_toml", "variants"]

@@ -1,0 +1,113 @@
+"""Recipes by name, `sg-opt` or `sg-opt:official`, and a user's own by path, `mine.toml` or `mine.toml:variant`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tomli_w
+from pydantic import ValidationError
+
+from isotrope.errors import IsotropeError, nearest
+from isotrope.recipes.documents import parse, resolve, variants_of
+from isotrope.recipes.problems import in_words
+from isotrope.recipes.schema import Recipe
+from isotrope.text.files import open_bytes
+
+FOLDER = files("isotrope.recipes")
+SUFFIX = ".toml"
+
+
+class Row(NamedTuple):
+    """A recipe in the overview; `columns` are those that each of its stages reads."""
+
+    name: str
+    about: str
+    columns: tuple[tuple[str, ...], ...]
+    variants: tuple[str, ...]
+    paper: str
+    section: str
+    table: str
+
+
+def names() -> list[str]:
+    """The recipes that come with isotrope."""
+    return sorted(file.name.removesuffix(SUFFIX) for file in FOLDER.iterdir() if file.name.endswith(SUFFIX))
+
+
+def variants(name: str | Path) -> list[str]:
+    """`paper`, the numbers of the text, and what else the file has."""
+    where, _ = _split(name)
+    return ["paper", *variants_of(parse(source(where), where), where)]
+
+
+def load(name: str | Path, set: Mapping[str, Any] | None = None) -> Recipe:  # noqa: A002
+    """The recipe, checked. `set` overrides by dotted path, `training.batch_size` in all stages, `stages.0....` in one.
+
+    Values that are strings are read as TOML, so `"0.05"` is a number; what is no TOML stands as it is. The value
+    `default` unsets a key.
+    """
+    where, variant = _split(name)
+    document = parse(source(where), where)
+    values = resolve(document, variant or "paper", set or {}, where)
+    values.setdefault("name", Path(where).stem if where.endswith(SUFFIX) else where)
+    if variant:
+        values["variant"] = variant
+    try:
+        return Recipe.model_validate(values)
+    except ValidationError as error:
+        raise IsotropeError(f"recipe {name}: {in_words(error)}") from None
+
+
+def source(name: str | Path) -> str:
+    """The text of the file, comments included: for reading, and for copying."""
+    where, _ = _split(name)
+    if where.endswith(SUFFIX):
+        with open_bytes(where) as stream:
+            text = stream.read()
+        try:
+            return text.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            line = text.count(b"\n", 0, error.start) + 1
+            raise IsotropeError(f"{where}: line {line}: not UTF-8; convert the file") from error
+    if where not in names():
+        known = ", ".join(names())
+        raise IsotropeError(
+            f"unknown recipe '{where}'{nearest(where, names())}; one of {known}, or a file that ends in {SUFFIX}"
+        )
+    return (FOLDER / f"{where}{SUFFIX}").read_text(encoding="utf-8")
+
+
+def to_toml(recipe: Recipe) -> str:
+    """Every number spelt out, defaults too, so that it means the same in later versions. `load` gives it back."""
+    values = _tidy(recipe.model_dump(exclude_none=True))
+    if len(recipe.stages) == 1:
+        values |= values.pop("stages")[0]
+    return tomli_w.dumps(values)
+
+
+def overview() -> list[Row]:
+    """A row for each recipe."""
+    return [_row(load(name)) for name in names()]
+
+
+def _row(recipe: Recipe) -> Row:
+    columns = tuple(stage.columns for stage in recipe.stages)
+    about = (recipe.paper, recipe.section, recipe.table)
+    return Row(recipe.name, recipe.about, columns, tuple(variants(recipe.name)), *about)
+
+
+def _split(name: str | Path) -> tuple[str, str | None]:
+    """`sg-opt:official` -> the recipe or file, and the variant, None where none is named."""
+    text = str(name)
+    if text.endswith(SUFFIX):  # a drive's colon, or a folder's, is no variant's
+        return text, None
+    where, _, variant = text.rpartition(":") if ":" in text else (text, "", "")
+    return where, variant or None
+
+
+def _tidy(values: dict[str, Any]) -> dict[str, Any]:
+    """Empty tables left out; they would only be headings."""
+    return {key: _tidy(value) if isinstance(value, dict) else value for key, value in values.items() if value != {}}

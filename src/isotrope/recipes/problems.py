@@ -1,0 +1,70 @@
+"""What pydantic found wrong with a recipe, in one line for the person who wrote it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, NamedTuple, get_args
+
+from pydantic import BaseModel, ValidationError
+from pydantic.fields import FieldInfo
+
+from isotrope.errors import nearest
+from isotrope.recipes.documents import ABOUT
+from isotrope.recipes.schema import Recipe, Stage
+
+
+class Place(NamedTuple):
+    """Where a problem is: the stage, None outside of them, the keys down to it, and the section of the last key."""
+
+    stage: int | None
+    keys: tuple[str, ...]
+    section: type[BaseModel]
+
+
+def in_words(error: ValidationError) -> str:
+    """The first problem: its dotted path, what was given, and what may be."""
+    problems = [(_place(problem["loc"]), problem) for problem in error.errors(include_url=False)]
+    place, first = problems[0]
+    same = [problem for other, problem in problems if other == place]  # one for each type that a key may have
+    stages = {other.stage for other, _ in problems if other.keys == place.keys}
+    path = ".".join(place.keys)
+    if place.stage is not None and len(stages) < _stage_count(error):
+        path = f"stages.{place.stage}.{path}".rstrip(".")
+    return f"{path}: {_what(first, same, place)}".removeprefix(": ")
+
+
+def _what(problem: Any, same: list[Any], place: Place) -> str:
+    if problem["type"] == "extra_forbidden":
+        known = [*place.section.model_fields, *(ABOUT if place.section is Stage else ())]
+        return f"no such key{nearest(place.keys[-1], known) or '; there are ' + ', '.join(known)}"
+    given = json.dumps(problem["input"], ensure_ascii=False, default=str)
+    if problem["type"] == "value_error":
+        reason = str(problem["ctx"]["error"])
+        return reason if isinstance(problem["input"], (dict, BaseModel)) else f"{given:.60} given; it should be {reason}"
+    if problem["type"] == "model_type":
+        return f"{given:.60} given; it should be a section"
+    wanted = " or ".join(dict.fromkeys(one["msg"].removeprefix("Input should ") for one in same))
+    return f"{given:.60} given; it should {wanted}"
+
+
+def _place(loc: tuple[int | str, ...]) -> Place:
+    """Follows a location down the sections; what lies below a plain value (which type was tried) is left out."""
+    inside = loc[0] == "stages" and len(loc) > 1
+    section: type[BaseModel] = Stage if inside else Recipe
+    keys: list[str] = []
+    for key in loc[2:] if inside else loc:
+        keys.append(str(key))
+        below = _section(section.model_fields.get(str(key)))
+        if below is None:
+            break
+        section = below
+    return Place(int(loc[1]) if inside else None, tuple(keys), section)
+
+
+def _section(field: FieldInfo | None) -> type[BaseModel] | None:
+    types = (field.annotation, *get_args(field.annotation)) if field else ()
+    return next((one for one in types if isinstance(one, type) and issubclass(one, BaseModel)), None)
+
+
+def _stage_count(error: ValidationError) -> int:
+    ...

@@ -1,0 +1,75 @@
+"""A recipe's stage as living parts: student, guide, batches, and the encoder that is left in the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from isotrope.encoders import Encoder, load
+from isotrope.encoders.heads import is_normalize
+from isotrope.errors import IsotropeError
+from isotrope.guides import Dual, FrozenLayers, Guide, Itself, Momentum, Teacher
+from isotrope.recipes.schema import Stage
+from isotrope.text.corpus import Corpus
+from isotrope.text.plan import Plan
+from isotrope.training.batches import StageBatches
+from isotrope.training.processes import main_process_first, rank_and_world
+from isotrope.training.teacher_cache import VectorCache
+
+
+def trained_student(encoder: Encoder, stage: Stage) -> Encoder:
+    """The encoder with its training pooling, and without normalisation: the objectives take cosines themselves."""
+    same = str(encoder.pooling) == stage.pooling.training
+    student = encoder if same else encoder.with_pooling(stage.pooling.training)
+    return student.with_tail(module for module in student.tail if not is_normalize(module))
+
+
+def finished(student: Encoder, started: Encoder, stage: Stage) -> Encoder:
+    """The student as it is saved and measured: with the evaluation pooling, normalised if the encoder was."""
+    same = stage.pooling.evaluation == stage.pooling.training
+    result = student if same else student.with_pooling(stage.pooling.evaluation)
+    return result.with_tail([*result.tail, *(module for module in started.tail if is_normalize(module))])
+
+
+def make_guide(stage: Stage, student: Encoder, previous: Encoder) -> Guide:
+    """The guide that a stage names."""
+    guide = stage.guide
+
+    def teacher() -> Encoder:
+        if guide.model is None:
+            raise IsotropeError("this recipe's guide is another encoder: name it with --teacher MODEL")
+        return previous if guide.model == "previous" else load(guide.model)
+
+    made: dict[str, Callable[[], Guide]] = {
+        "self": Itself,
+        "frozen-layers": lambda: FrozenLayers(
+            student,
+            pooling=guide.pooling,
+            layers=guide.layers,
+            sampler=guide.sampler,
+            weights=guide.weights,
+            k=guide.k,
+            dropout=guide.dropout,
+        ),
+        "momentum": lambda: Momentum(
+            student, momentum=guide.momentum, schedule=guide.schedule, buffers=guide.buffers, dropout=guide.dropout
+        ),
+        "teacher": lambda: Teacher(teacher(), queue=guide.queue, dropout=guide.dropout),
+        "dual": lambda: Dual(teacher(), queue=guide.queue),
+    }
+    return made[guide.kind]()
+
+
+def make_batches(
+    corpus: Corpus, plan: Plan, stage: Stage, student: Encoder, guide: Guide, folder: Path
+) -> StageBatches:
+    """The run's batches; a frozen teacher's vectors come from disk where the recipe says so."""
+    reader = guide.reader or student
+    cached = None
+    column = stage.views.second.column
+    if stage.guide.cache and guide.frozen and guide.reader is not None and isinstance(column, str):
+        with main_process_first():
+            cached = VectorCache(folder / "teacher", len(corpus), reader.dim)
+            cached.fill(corpus, column, reader, stage.training.batch_size)
+    rank, world = rank_and_world()
+    return StageBatches(corpus, plan, stage, student, reader, taught=cached, rank=rank, world=world)

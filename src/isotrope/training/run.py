@@ -1,0 +1,223 @@
+"""From text and a recipe to a tuned encoder, in a run folder that can be resumed.
+
+    output/
+      run.json       what the run was begun with
+      recipe.toml    the resolved recipe
+      stage-1/ ...   where a recipe has several stages; a single stage lies in the run folder itself
+        corpus/      the text as Arrow, and which rows make which batch
+        checkpoint-N/
+        log.jsonl
+      encoder/       the result, a sentence-transformers folder
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from transformers import set_seed
+
+from isotrope import recipes
+from isotrope.encoders import Encoder, load
+from isotrope.errors import IsotropeError
+from isotrope.evaluation import sts
+from isotrope.recipes.schema import Recipe, Stage
+from isotrope.text.corpus import Corpus, build_corpus
+from isotrope.text.plan import Plan, held_out_rows, plan_batches
+from isotrope.text.sources import Source
+from isotrope.training.assemble import finished, make_batches, make_guide, trained_student
+from isotrope.training.bar import RunBar
+from isotrope.training.checkpoints import last_checkpoint
+from isotrope.training.engine import Engine
+from isotrope.training.learner import Learner
+from isotrope.training.processes import is_main_process, main_process_first
+from isotrope.training.watch import Score, Watch
+
+WATCHED_ROWS = 256  # of which the label-free figures are taken
+
+
+def train(
+    sentences: Source | Sequence[Source],
+    recipe: str | Path = "sg-opt",
+    model: str | Path = "bundled",
+    output: str | Path = "runs/isotrope",
+    *,
+    steps: int | None = None,
+    seed: int | None = None,
+    dev: str | Path | None = None,
+    data: str | Path | None = None,
+    set: Mapping[str, Any] | None = None,  # noqa: A002
+    teacher: str | Path | None = None,
+    column: str | None = None,
+    resume: bool = False,
+) -> Encoder:
+    """Tunes `model` on the sentences by a recipe, and returns the encoder that lies in `output/encoder`.
+
+    `sentences`: strings, rows (dictionaries), a file, or several of those. `dev`: `stsb`, `bundled` or a file of scored
+    pairs, by which the best checkpoint is chosen; without it the last one is kept. `set`: fields of the recipe by their
+    dotted path, such as {"training.batch_size": 64}. `teacher`: the guide's model, for recipes that need one.
+    """
+    chosen = dict(set or {})
+    if steps is not None:
+        chosen["training.steps"] = steps
+    if seed is not None:
+        chosen["training.seed"] = seed
+    if teacher is not None:
+        chosen["guide.model"] = str(teacher)
+    resolved = recipes.load(str(recipe), chosen)
+    score = development_score(dev, data)
+    run = Run(Path(output), resolved, str(model), dev=str(dev) if dev else None)
+    run.open(resume)
+    encoder = load(model)
+    for number, stage in enumerate(resolved.stages):
+        encoder = run.stage(number, stage, encoder, as_sources(sentences), score, column=column, resume=resume)
+    return run.finish(encoder)
+
+
+def as_sources(sentences: Any) -> list[Source]:
+    """A file, several (as `Path`), or text in memory -> a list of sources."""
+    if isinstance(sentences, (str, Path)):
+        return [sentences]
+    items = list(sentences)
+    return items if items and all(isinstance(item, Path) for item in items) else [items]
+
+
+def development_score(dev: str | Path | None, data: str | Path | None) -> Score | None:
+    """Spearman x 100 on the development split of a task, or on a file of scored pairs."""
+    if dev is None:
+        return None
+    pairs = sts.load_pairs(str(dev), data=Path(data) if data else None, split="dev")
+    return lambda encoder: sts.evaluate(encoder, pairs).spearman["all"]
+
+
+@dataclass
+class Run:
+    """A run folder."""
+
+    folder: Path
+    recipe: Recipe
+    model: str
+    dev: str | None
+
+    def open(self, resume: bool) -> None:
+        """Makes it, or checks that the one there was begun alike."""
+        identity = {"model": self.model, "dev": self.dev, "recipe": self.recipe.model_dump(mode="json")}
+        file = self.folder / "run.json"
+        if resume:
+            if not file.is_file():
+                raise IsotropeError(f"{self.folder}: nothing to resume (no run.json in it)")
+            if differing := differences(json.loads(file.read_text()), identity):
+                raise IsotropeError(f"{self.folder}: begun otherwise, so not resumed: {'; '.join(differing)}")
+            return
+        if is_main_process():
+            if self.folder.exists() and any(self.folder.iterdir()):
+                raise IsotropeError(f"{self.folder}: exists already; give --resume to go on with it, or another folder")
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / "recipe.toml").write_text(recipes.to_toml(self.recipe), encoding="utf-8")
+            file.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+
+    def stage(
+        self,
+        number: int,
+        stage: Stage,
+        encoder: Encoder,
+        sources: Sequence[Source],
+        score: Score | None,
+        *,
+        column: str | None,
+        resume: bool,
+    ) -> Encoder:
+        """Runs one stage, or loads what it made if it is done already."""
+        folder = self.folder if len(self.recipe.stages) == 1 else self.folder / f"stage-{number + 1}"
+        done = folder / "encoder"
+        if resume and (done / "modules.json").is_file():
+            return load(done, device=str(encoder.device))
+        started = encoder if stage.start == "previous" else load(stage.start)
+        set_seed(stage.training.seed)
+        student = trained_student(started, stage)
+        guide = make_guide(stage, student, encoder)
+        learner = Learner(student, guide, stage).to(started.device)
+        corpus, plan, held_out = self._text(folder, stage, sources, column, scored=score is not None, resume=resume)
+        batches = make_batches(corpus, plan, stage, student, guide, folder)
+        watch = Watch(
+            held_out=batches.item(held_out, torch.Generator().manual_seed(0)),
+            evaluated=lambda: finished(student, started, stage),
+            score=score,
+        )
+        bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
+        try:
+            checkpoint = last_checkpoint(folder) if resume else None
+            engine = Engine(learner, batches, watch, folder, bar)
+            engine.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+        finally:
+            bar.stop()
+        result = finished(student, started, stage).eval()
+        if is_main_process() and len(self.recipe.stages) > 1:
+            result.save(done, card=self.card(), force=True)
+        return result
+
+    def finish(self, encoder: Encoder) -> Encoder:
+        """Saves the result."""
+        if is_main_process():
+            encoder.save(self.folder / "encoder", card=self.card(), force=True)
+        return encoder
+
+    def card(self) -> str:
+        """How the encoder was made, for its model card."""
+        source = ", ".join(part for part in (self.recipe.paper, self.recipe.section, self.recipe.table) if part)
+        return (
+            f"Tuned by isotrope from `{self.model}` with the recipe `{self.recipe.name}` ({self.recipe.variant}"
+            f"{'; ' + source if source else ''}).\n\n```toml\n{recipes.to_toml(self.recipe)}```"
+        )
+
+    def _text(
+        self, folder: Path, stage: Stage, sources: Sequence[Source], column: str | None, *, scored: bool, resume: bool
+    ) -> tuple[Corpus, Plan, list[int]]:
+        """The stage's corpus, its plan, and the rows on which the label-free figures are taken.
+
+        Without a development set these are held out of training, so that their loss means something.
+        """
+        there = folder / "corpus"
+        before = json.loads((there / "corpus.json").read_text())["fingerprint"] if resume and there.is_dir() else None
+        with main_process_first():
+            if is_main_process():
+                scratch = folder / "corpus.new"
+                corpus = build_corpus(sources, stage.columns, scratch, column=column)
+                if before and corpus.fingerprint != before:
+                    now = corpus.fingerprint
+                    shutil.rmtree(scratch)
+                    raise IsotropeError(
+                        f"{self.folder}: begun with another corpus, so not resumed (fingerprint {before[:8]} -> {now[:8]})"
+                    )
+                shutil.rmtree(there, ignore_errors=True)
+                scratch.rename(there)
+            corpus = Corpus(there)
+            watched = held_out_rows(corpus, WATCHED_ROWS)
+            training = stage.training
+            plan = plan_batches(
+                corpus,
+                batch_size=training.batch_size,
+                epochs=training.epochs,
+                steps=training.steps * training.gradient_accumulation if training.steps else None,
+                seed=training.seed,
+                drop_last=training.drop_last,
+                held_out=() if scored else watched,
+                folder=there,
+            )
+        return corpus, plan, watched
+
+
+def differences(before: Any, now: Any, path: str = "") -> list[str]:
+    """`training.seed 1 -> 2` for each place in which two nested settings differ."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        keys = dict.fromkeys([*before, *now])
+        return [line for key in keys for line in differences(before.get(key), now.get(key), f"{path}.{key}".strip("."))]
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        pairs = enumerate(zip(before, now, strict=True))
+        return [line for i, (old, new) in pairs for line in differences(old, new, f"{path}.{i}")]
+    return [] if before == now else [f"{path} {before!r} -> {now!r}"]

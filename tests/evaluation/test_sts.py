@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import isotrope
+from isotrope.errors import IsotropeError
+from isotrope.evaluation.sts import Pairs, evaluate, load_task, score
+
+
+@pytest.fixture(scope="module")
+def encoder() -> isotrope.Encoder:
+    return isotrope.load("bundled", device="cpu")
+
+
+# -- naive twins ------------------------------------------------------------------------------------------------------
+
+
+def naive_pearson(x: list[float], y: list[float]) -> float:
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    covariance = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    spread = sum((a - mean_x) ** 2 for a in x) * sum((b - mean_y) ** 2 for b in y)
+    return covariance / spread**0.5
+
+
+def naive_ranks(values: list[float]) -> list[float]:
+    """Tied values share the mean of their places."""
+    return [sum(v < value for v in values) + (sum(v == value for v in values) + 1) / 2 for value in values]
+
+
+def naive_spearman(x: list[float], y: list[float]) -> float:
+    return naive_pearson(naive_ranks(x), naive_ranks(y))
+
+
+@st.composite
+def graded(draw: st.DrawFn) -> tuple[Pairs, list[float]]:
+    """One to four subtasks of 3 to 12 pairs, shuffled together; both gold scores and similarities have ties."""
+    generator = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    subtask: list[str] = []
+    gold: list[float] = []
+    similarity: list[float] = []
+    for name in "abcd"[: draw(st.integers(1, 4))]:
+        size = draw(st.integers(3, 12))
+        subtask += [name] * size
+        gold += [0.0, 5.0, *generator.integers(0, 6, size - 2).tolist()]
+        similarity += [0.1, 0.9, *(generator.integers(0, 11, size - 2) / 10).tolist()]
+    order = generator.permutation(len(gold))
+    sentences = [""] * len(gold)
+    pairs = Pairs(sentences, sentences, [gold[i] for i in order], [subtask[i] for i in order])
+    return pairs, [similarity[i] for i in order]
+
+
+@given(graded())
+def test_every_aggregation_equals_its_definition(case: tuple[Pairs, list[float]]) -> None:
+    pairs, similarity = case
+    result = score(pairs, np.array(similarity))
+    for naive, figures in ((naive_spearman, result.spearman), (naive_pearson, result.pearson)):
+        parts = {}
+        for name in set(pairs.subtask):
+            rows = [i for i, subtask in enumerate(pairs.subtask) if subtask == name]
+            parts[name] = (naive([similarity[i] for i in rows], [pairs.scores[i] for i in rows]), len(rows))
+        assert figures["all"] == pytest.approx(100 * naive(similarity, pairs.scores), abs=1e-9)
+        assert figures["mean"] == pytest.approx(100 * sum(f for f, _ in parts.values()) / len(parts), abs=1e-9)
+        weighted = sum(f * n for f, n in parts.values()) / len(pairs.scores)
+        assert figures["wmean"] == pytest.approx(100 * weighted, abs=1e-9)
+    assert result.pairs == len(pairs.scores) == sum(one.pairs for one in result.subtasks.values())
+
+
+@given(graded())
+def test_ranks_alone_matter_to_spearman(case: tuple[Pairs, list[float]]) -> None:
+    pairs, similarity = case
+    plain, bent = score(pairs, np.array(similarity)), score(pairs, np.exp(3 * np.array(similarity)))
+    assert plain.spearman == pytest.approx(bent.spearman, abs=1e-9)
+    assert score(pairs, -np.array(similarity)).pearson["all"] == pytest.approx(-plain.pearson["all"], abs=1e-9)
+
+
+# -- with an encoder --------------------------------------------------------------------------------------------------
+
+
+def test_evaluate_equals_one_sentence_at_a_time(encoder: isotrope.Encoder) -> None:
+    bundled = load_task("bundled")
+    pairs = Pairs(bundled.sentences1[:30], bundled.sentences2[:30], bundled.scores[:30], ["a"] * 10 + ["b"] * 20)
+    cosines = []
+    for one, two in zip(pairs.sentences1, pairs.sentences2, strict=True):
+        x, y = encoder.encode(one), encoder.encode(two)
+        cosines.append(float(x @ y / np.linalg.norm(x) / np.linalg.norm(y)))
+    result = evaluate(encoder, pairs, batch_size=7)
+    assert result.spearman["all"] == pytest.approx(100 * naive_spearman(cosines, pairs.scores), abs=0.1)
+    assert result.pearson["all"] == pytest.approx(100 * naive_pearson(cosines, pairs.scores), abs=1e-3)
+    assert result.subtasks["b"].pearson == pytest.approx(100 * naive_pearson(cosines[10:], pairs.scores[10:]), abs=1e-3)
+
+
+def test_each_distinct_sentence_is_encoded_once(encoder: isotrope.Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[str] = []
+    encode = encoder.encode
+    monkeypatch.setattr(encoder, "encode", lambda texts, **options: (seen.extend(texts), encode(texts, **options))[1])
+    pairs = Pairs(["A cat.", "A cat.", "A dog."], ["A cat.", "A dog.", "Rain fell."], [5, 3, 0], ["a"] * 3)
+    evaluate(encoder, pairs)
+    assert seen == ["A cat.", "A dog.", "Rain fell."]
+
+
+def test_as_json_is_plain_and_rounded(encoder: isotrope.Encoder) -> None:
+    result = evaluate(encoder, "bundled", split="dev")
+    shown = result.as_json()
+    assert list(shown) == ["spearman", "pearson", "pairs", "split"]
+    assert shown["split"] == "dev"
+    assert shown["pairs"] == len(load_task("bundled", split="dev").scores)
+    for kind in ("spearman", "pearson"):
+        assert list(shown[kind]) == ["all", "mean", "wmean"]
+        for name, figure in shown[kind].items():
+            assert type(figure) is float
+            assert figure == round(getattr(result, kind)[name], 2)
+
+
+PAIRS = Pairs(["Rain.", "Snow.", "Wind.", "Sun."], ["Hail.", "Ice.", "Air.", "Moon."], [0, 1, 2, 5], ["weather"] * 4)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "message"),
+    [
+        (Pairs(["a", "b"], ["c", "d"], [0, 5], ["x", "x"]), "x: 2 pairs; a correlation needs at least 3"),
+        (Pairs([], [], [], []), "all pairs: 0 pairs"),
+        (replace(PAIRS, subtask=["x", "x", "x", "y"]), "y: 1 pairs"),
+        (replace(PAIRS, scores=[3.0] * 4), "weather: every pair has the same gold score, 3"),
+        (
+            replace(PAIRS, sentences2=PAIRS.sentences1),
+            "weather: the encoder gives every pair the same cosine, 1.000000",
+        ),
+    ],
+)
+def test_what_can_not_be_correlated(encoder: isotrope.Encoder, pairs: Pairs, message: str) -> None:
+    with pytest.raises(IsotropeError, match=message):
+        evaluate(encoder, pairs)
+
+
+def test_zero_vectors_have_no_cosine(encoder: isotrope.Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(encoder, "encode", lambda texts, **options: np.zeros((len(texts), 4), np.float32))
+    with pytest.raises(IsotropeError, match="weather: the encoder gives vectors that are zero or not numbers"):
+        evaluate(encoder, PAIRS)
+
+
+# -- published figures ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("task", "pooling", "spearman"),
+    [
+        ("stsb", "mean", 82.03),
+        ("stsb", "cls", 73.50),
+        ("sts12", "mean", 72.37),
+        ("sts13", "mean", 80.60),
+        ("sts14", "mean", 75.59),
+    ],
+)
+def test_minilm_has_its_known_figures(
+    shared_data: Path, minilm: isotrope.Encoder, task: str, pooling: str, spearman: float
+) -> None:
+    result = evaluate(minilm.with_pooling(pooling), task, data=shared_data)
+    assert result.spearman["all"] == pytest.approx(spearman, abs=0.05)
