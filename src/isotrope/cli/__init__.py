@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _complain(str(error))
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
-        _complain(f"{error.format_message()} ({context.command_path if context else 'isotrope'} --help)")
+        _complain(f"{error.format_message().rstrip('.')}; see {context.command_path if context else 'isotrope'} --help")
     sys.exit(code)
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from isotrope.cli.console import counting, waiting
+from isotrope.cli.console import counting, many, waiting
 from isotrope.cli.models import MODEL_HELP, BatchSize, Device, check_models, load_encoder
 from isotrope.text import Counts, read_sentences
 from isotrope.text.outputs import check_output, whole_or_nothing
@@ -66,9 +66,9 @@ def encode(
             advance(len(texts))
     seconds = time.monotonic() - began
     typer.echo(
-        f"{output}: {counts.sentences:,} sentences, {encoder.dim} dimensions, {seconds:.1f} s, "
-        f"{counts.sentences / seconds:,.0f} sentences/s; {counts.blank:,} blank lines skipped, "
-        f"{encoder.truncated:,} sentences truncated at {encoder.max_seq_length} tokens"
+        f"{output}: {many(counts.sentences, 'sentence')}, {encoder.dim} dimensions, {seconds:.1f} s, "
+        f"{counts.sentences / seconds:,.0f} sentences/s; {many(counts.blank, 'blank line')} skipped, "
+        f"{many(encoder.truncated, 'sentence')} truncated at {encoder.max_seq_length} tokens"
     )
 
 

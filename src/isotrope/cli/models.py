@@ -33,6 +33,7 @@ def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
         stay_offline_without_hub()
     with waiting("Starting"):
         from huggingface_hub import hf_hub_download
+        from huggingface_hub.errors import HFValidationError
 
         from isotrope.encoders.loading import load, resolve
         from isotrope.encoders.pooling import Pooling
@@ -43,6 +44,8 @@ def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
             if not Path(resolve(name)).is_dir():
                 try:
                     hf_hub_download(name, "config.json")
+                except HFValidationError as error:
+                    raise IsotropeError(f"there is no model folder '{name}'") from error
                 except Exception:
                     load(name)  # says what is wrong
 

@@ -47,7 +47,7 @@ def _opt2_official(c: Tensor, h: Tensor, temperature: float | Tensor) -> Tensor:
     """
     lost = torch.zeros(len(c), len(h), dtype=torch.bool, device=c.device)
     lost[1:, :1] = True
-    lost[:1, 2:3] = True
+    lost[:1, 1:2] = True
     logits = (cosine(c, h) / temperature).masked_fill(lost, -torch.inf)
     return cross_entropy(logits, torch.arange(len(c), device=c.device))
 
@@ -58,8 +58,7 @@ def _opt3(c: Tensor, h: Tensor, temperature: float | Tensor) -> Tensor:
     logits = (cosine(c, h.flatten(0, 1)) / temperature).view(n, n, layers)  # (n, n, layers)
     positive = logits.diagonal().T  # (n, layers)
     own = torch.eye(n, dtype=torch.bool, device=c.device)[:, :, None]
-    # the lowest number instead of -inf: a batch of one sentence has no negatives, and its gradient is 0, not NaN
-    negatives = logits.masked_fill(own, torch.finfo(logits.dtype).min).flatten(1).logsumexp(dim=1, keepdim=True)
+    negatives = logits.masked_fill(own, -torch.inf).flatten(1).logsumexp(dim=1, keepdim=True)  # (n, 1)
     return -logsigmoid(positive - negatives).mean()
 
 

@@ -92,7 +92,9 @@ def _chain(document: Table, variant: str, where: str) -> list[Table]:
     below = overlay.pop("over", "paper")
     above = ["paper", *overlays][: list(overlays).index(variant) + 1]
     if below not in above:
-        raise IsotropeError(f"{where}: variants.{variant}.over: one of those above it, {', '.join(above)}; not {below!r}")
+        raise IsotropeError(
+            f"{where}: variants.{variant}.over: one of those above it, {', '.join(above)}; not {below!r}"
+        )
     return [*_chain(document, below, where), overlay]
 
 
@@ -110,7 +112,9 @@ def _apply(stages: list[Table], path: str, value: Any, where: str) -> None:
     if keys[0] == "stages":
         if len(keys) < 3 or not keys[1].isdecimal() or int(keys[1]) >= len(stages):
             there = ", ".join(f"stages.{k}" for k in chosen)
-            raise IsotropeError(f"{where}: {path}: the stages are {there}; a path is {there[:8]}.training.batch_size, say")
+            raise IsotropeError(
+                f"{where}: {path}: the stages are {there}; a path is {there[:8]}.training.batch_size, say"
+            )
         chosen, keys = range(int(keys[1]), int(keys[1]) + 1), keys[2:]
     for key in reversed(keys):
         value = {key: value}

@@ -40,7 +40,7 @@ def names() -> list[str]:
 def variants(name: str | Path) -> list[str]:
     """`paper`, the numbers of the text, and what else the file has."""
     where, _ = _split(name)
-    return ["paper", *variants_of(parse(source(where), where), where)]
+    return ["paper", *variants_of(parse(source(where), _shown(where)), _shown(where))]
 
 
 def load(name: str | Path, set: Mapping[str, Any] | None = None) -> Recipe:  # noqa: A002
@@ -50,15 +50,15 @@ def load(name: str | Path, set: Mapping[str, Any] | None = None) -> Recipe:  # n
     `default` unsets a key.
     """
     where, variant = _split(name)
-    document = parse(source(where), where)
-    values = resolve(document, variant or "paper", set or {}, where)
+    document = parse(source(where), _shown(where))
+    values = resolve(document, variant or "paper", set or {}, _shown(where))
     values.setdefault("name", Path(where).stem if where.endswith(SUFFIX) else where)
     if variant:
         values["variant"] = variant
     try:
         return Recipe.model_validate(values)
     except ValidationError as error:
-        raise IsotropeError(f"recipe {name}: {in_words(error)}") from None
+        raise IsotropeError(f"{_shown(str(name))}: {in_words(error, len(values['stages']))}") from error
 
 
 def source(name: str | Path) -> str:
@@ -82,10 +82,9 @@ def source(name: str | Path) -> str:
 
 def to_toml(recipe: Recipe) -> str:
     """Every number spelt out, defaults too, so that it means the same in later versions. `load` gives it back."""
-    values = _tidy(recipe.model_dump(exclude_none=True))
-    if len(recipe.stages) == 1:
-        values |= values.pop("stages")[0]
-    return tomli_w.dumps(values)
+    about = recipe.model_dump(exclude={"stages"})
+    stages = [_tidy(stage.model_dump(exclude_none=True)) for stage in recipe.stages]
+    return tomli_w.dumps(about | (stages[0] if len(stages) == 1 else {"stages": stages}))
 
 
 def overview() -> list[Row]:
@@ -106,6 +105,11 @@ def _split(name: str | Path) -> tuple[str, str | None]:
         return text, None
     where, _, variant = text.rpartition(":") if ":" in text else (text, "", "")
     return where, variant or None
+
+
+def _shown(name: str) -> str:
+    """How a message names it: a file by its path."""
+    return name if SUFFIX in name else f"recipe {name}"
 
 
 def _tidy(values: dict[str, Any]) -> dict[str, Any]:

@@ -21,35 +21,39 @@ class Place(NamedTuple):
     section: type[BaseModel]
 
 
-def in_words(error: ValidationError) -> str:
-    """The first problem: its dotted path, what was given, and what may be."""
+def in_words(error: ValidationError, stages: int) -> str:
+    """The first problem: its dotted path, what was given, and what may be. What is in every stage names none."""
     problems = [(_place(problem["loc"]), problem) for problem in error.errors(include_url=False)]
     place, first = problems[0]
     same = [problem for other, problem in problems if other == place]  # one for each type that a key may have
-    stages = {other.stage for other, _ in problems if other.keys == place.keys}
+    met_in = {other.stage for other, _ in problems if other.keys == place.keys}
     path = ".".join(place.keys)
-    if place.stage is not None and len(stages) < _stage_count(error):
+    if place.stage is not None and len(met_in) < stages:
         path = f"stages.{place.stage}.{path}".rstrip(".")
     return f"{path}: {_what(first, same, place)}".removeprefix(": ")
 
 
 def _what(problem: Any, same: list[Any], place: Place) -> str:
-    if problem["type"] == "extra_forbidden":
-        known = [*place.section.model_fields, *(ABOUT if place.section is Stage else ())]
-        return f"no such key{nearest(place.keys[-1], known) or '; there are ' + ', '.join(known)}"
-    given = json.dumps(problem["input"], ensure_ascii=False, default=str)
-    if problem["type"] == "value_error":
-        reason = str(problem["ctx"]["error"])
-        return reason if isinstance(problem["input"], (dict, BaseModel)) else f"{given:.60} given; it should be {reason}"
-    if problem["type"] == "model_type":
-        return f"{given:.60} given; it should be a section"
-    wanted = " or ".join(dict.fromkeys(one["msg"].removeprefix("Input should ") for one in same))
-    return f"{given:.60} given; it should {wanted}"
+    given = f"{json.dumps(problem['input'], ensure_ascii=False, default=str):.60} given"
+    match problem["type"]:
+        case "extra_forbidden":
+            known = [*place.section.model_fields, *(ABOUT if place.section is Stage else ())]
+            others = [key for key in known if key != place.keys[-1]]
+            return f"no such key{nearest(place.keys[-1], others) or '; there are ' + ', '.join(others)}"
+        case "value_error":
+            reason = str(problem["ctx"]["error"])
+            return f"{given}; it should be {reason}" if isinstance(problem["input"], str) else reason
+        case "model_type":
+            return f"{given}; it should be a section"
+        case "missing":
+            return f"{given}; a value is missing"
+    wanted = dict.fromkeys(one["msg"].removeprefix("Input should ").partition(", unable")[0] for one in same)
+    return f"{given}; it should {' or '.join(wanted)}"
 
 
 def _place(loc: tuple[int | str, ...]) -> Place:
     """Follows a location down the sections; what lies below a plain value (which type was tried) is left out."""
-    inside = loc[0] == "stages" and len(loc) > 1
+    inside = loc[:1] == ("stages",) and len(loc) > 1
     section: type[BaseModel] = Stage if inside else Recipe
     keys: list[str] = []
     for key in loc[2:] if inside else loc:
@@ -64,7 +68,3 @@ def _place(loc: tuple[int | str, ...]) -> Place:
 def _section(field: FieldInfo | None) -> type[BaseModel] | None:
     types = (field.annotation, *get_args(field.annotation)) if field else ()
     return next((one for one in types if isinstance(one, type) and issubclass(one, BaseModel)), None)
-
-
-def _stage_count(error: ValidationError) -> int:
-    ...

@@ -40,7 +40,7 @@ class View(Section):
 
     column: str | tuple[str, ...] = "text"  # several columns: their sentences stand side by side in the batch
     kind: Literal["none", "shuffle", "token-cutoff", "feature-cutoff", "span-cutoff", "dropout", "adversarial"] = "none"
-    rate: float | None = Field(None, ge=0, lt=1)  # None: the kind's own
+    rate: float | None = Field(default=None, ge=0, lt=1)  # None: the kind's own
     fields: dict[str, Any] = Field(default_factory=dict)  # further fields of the view (at, specials, rescale ...)
     variant: Literal["paper", "official"] = "paper"
 
@@ -74,15 +74,15 @@ class Guide(Section):
     layers: tuple[int, ...] | None = None  # None: all, the embeddings included
     sampler: Literal["all", "uniform", "weighted", "last-k"] = "all"  # all: one vector a layer
     weights: tuple[float, ...] | None = None  # of the layers, for `weighted`
-    k: int | None = None  # for `last-k`
+    k: int | None = Field(default=None, ge=1)  # for `last-k`
     # momentum
-    momentum: float = Field(0.999, ge=0, le=1)
+    momentum: float = Field(default=0.999, ge=0, le=1)
     schedule: Literal["constant", "cosine"] = "constant"  # cosine: rises to 1 (BYOL)
     buffers: bool = True  # averaged too, or left as they were
     # teacher, dual
     model: str | None = None  # name or folder, or `previous`: the stage before made it; may also come with the call
     model_pooling: PoolingName | None = None  # None: as the model was saved; a bare transformer needs to be told
-    queue: int = Field(0, ge=0)
+    queue: int = Field(default=0, ge=0)
     cache: bool = True  # vectors of a frozen teacher are kept on disk
     # frozen-layers, momentum, teacher
     dropout: bool = False  # the published codes leave it on
@@ -93,11 +93,11 @@ class Objective(Section):
 
     kind: Literal["none", "nt-xent", "self-guided", "bootstrap", "info-nce", "mlm"] = "nt-xent"
     variant: Literal["opt1", "opt2", "opt2-official", "opt3"] = "opt3"  # of self-guided
-    temperature: float = Field(0.05, gt=0)
+    temperature: float = Field(default=0.05, gt=0)
     learnable_temperature: bool = False
     weight: float = 1.0
-    anchor: float = Field(0.0, ge=0)  # lambda of paper 1
-    masked: float = Field(0.15, gt=0, lt=1)  # of mlm
+    anchor: float = Field(default=0.0, ge=0)  # lambda of paper 1
+    masked: float = Field(default=0.15, gt=0, lt=1)  # of mlm
 
 
 class PoolingChoice(Section):
@@ -110,15 +110,15 @@ class PoolingChoice(Section):
 class Projection(Section):
     """f of paper 1, on both sides: `layers` linear layers, each followed by GELU; `ratio` x the encoder's width."""
 
-    ratio: float = Field(16 / 3, gt=0)
-    layers: int = Field(2, ge=1)
+    ratio: float = Field(default=16 / 3, gt=0)
+    layers: int = Field(default=2, ge=1)
 
 
 class Predictor(Section):
-    """p of paper 3, on the student's side: `blocks` MLPs of three linear layers, `ratio` x the encoder's width inside."""
+    """p of paper 3, on the student's side: `blocks` MLPs of 3 linear layers, `ratio` x the encoder's width inside."""
 
-    ratio: float = Field(8, gt=0)
-    blocks: int = Field(1, ge=1)
+    ratio: float = Field(default=8, gt=0)
+    blocks: int = Field(default=1, ge=1)
     norm: Literal["inner", "first"] = "inner"  # batch norm behind both inner layers, or behind the first only
 
 
@@ -140,26 +140,26 @@ class Supervision(Section):
 class Training(Section):
     """Numbers of the optimiser, the schedule, and how the run is watched."""
 
-    batch_size: int = Field(64, ge=2)
+    batch_size: int = Field(default=64, ge=2)
     optimiser: Literal["adamw", "adam"] = "adamw"  # adam: weight decay is part of the gradient
-    learning_rate: float = Field(3e-5, gt=0)
-    epochs: float = Field(1, gt=0)
-    steps: int | None = Field(None, ge=1)  # overrides epochs
-    warmup: float = Field(0.1, ge=0, le=1)  # share of the steps
+    learning_rate: float = Field(default=3e-5, gt=0)
+    epochs: float = Field(default=1, gt=0)
+    steps: int | None = Field(default=None, ge=1)  # overrides epochs
+    warmup: float = Field(default=0.1, ge=0, le=1)  # share of the steps
     schedule: Literal["linear", "cosine", "constant"] = "linear"
-    weight_decay: float = Field(0.01, ge=0)
+    weight_decay: float = Field(default=0.01, ge=0)
     betas: tuple[float, float] = (0.9, 0.999)
-    epsilon: float = 1e-8
-    clip: float = 1.0
-    dropout: float | None = Field(None, ge=0, lt=1)  # None: the encoder's own; 0 takes it out
-    max_length: int | None = Field(None, ge=4)
+    epsilon: float = Field(default=1e-8, gt=0)
+    clip: float = Field(default=1.0, ge=0)
+    dropout: float | None = Field(default=None, ge=0, lt=1)  # None: the encoder's own; 0 takes it out
+    max_length: int | None = Field(default=None, ge=4)
     freeze_embeddings: bool = False
     drop_last: bool = True
-    eval_steps: int = Field(50, ge=1)
-    save_steps: int = Field(50, ge=1)
-    patience: int | None = None  # evaluations without a new best after which the run stops
+    eval_steps: int = Field(default=50, ge=1)
+    save_steps: int = Field(default=50, ge=1)
+    patience: int | None = Field(default=None, ge=1)  # evaluations without a new best after which the run stops
     keep: Literal["best", "last"] = "best"
-    gradient_accumulation: int = Field(1, ge=1)
+    gradient_accumulation: int = Field(default=1, ge=1)
     gradient_checkpointing: bool = False
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     report_to: tuple[str, ...] = ()

@@ -15,11 +15,11 @@ from isotrope.errors import IsotropeError
 from isotrope.text.arrays import IntArray, growing_table, open_table
 from isotrope.text.files import Row
 from isotrope.text.outputs import whole_or_nothing
-from isotrope.text.sources import Source, kind_of, matching_rows, text_columns
+from isotrope.text.sources import Source, kind_of, matching_rows, shown, text_columns
 
 ROWS, KEYS, ABOUT = "corpus.arrow", "keys.npy", "corpus.json"
 CHUNK_ROWS = 4096  # written at a time
-DISTINCT_AT_A_TIME = 2**22  # keys sorted in memory together
+SORTED_KEYS = 2**21  # that are in memory together, about
 LABELS = {"entailment": 0, "neutral": 1, "contradiction": 2, "0": 0, "1": 1, "2": 2}
 NO_GOLD_LABEL = ("-", "-1")  # what SNLI writes where its annotators did not agree
 
@@ -58,9 +58,9 @@ class Corpus:
 
     def __str__(self) -> str:
         """`the corpus (wiki.txt, news.txt.gz)`."""
-        return f"the corpus ({', '.join(self.sources)})"
+        return f"the corpus ({shown(self.sources)})"
 
-    def rows(self, indices: Sequence[int]) -> dict[str, list[Any]]:
+    def rows(self, indices: Sequence[int] | IntArray) -> dict[str, list[Any]]:
         """The rows' values, column by column, in the order of the indices."""
         found: dict[str, list[Any]] = self._rows[indices]
         return found
@@ -85,7 +85,7 @@ def build_corpus(
                     writer.add(row, name, number)
         if not writer.rows:
             raise IsotropeError(
-                f"{', '.join(used)}: no {kind_of(columns)} left: {writer.blank} rows with a blank field, "
+                f"{shown(used)}: no {kind_of(columns)} left: {writer.blank} rows with a blank field, "
                 f"{writer.unlabelled} without a gold label"
             )
     counts = CorpusCounts(writer.rows, writer.blank, writer.unlabelled, _distinct(open_table(folder / KEYS)[:, 0]))
@@ -112,7 +112,8 @@ class _Writer:
         kinds = {column: pyarrow.int64() if column == "label" else pyarrow.string() for column in columns}
         self.schema: Any = pyarrow.schema(kinds)
         self.record_batch: Any = pyarrow.RecordBatch.from_pydict
-        self.stream: Any = pyarrow.ipc.new_stream(str(path), self.schema)
+        self.file: Any = pyarrow.OSFile(str(path), "wb")
+        self.stream: Any = pyarrow.ipc.new_stream(self.file, self.schema)
         self.add_keys = add_keys
         self.rows = self.blank = self.unlabelled = 0
         self.hash = hashlib.blake2b("\t".join(columns).encode(), digest_size=16)
@@ -123,11 +124,9 @@ class _Writer:
         return self
 
     def __exit__(self, *error: object) -> None:
-        try:
+        with self.file, self.stream:
             if error[0] is None:
                 self._flush()
-        finally:
-            self.stream.close()
 
     @property
     def fingerprint(self) -> str:
@@ -193,8 +192,10 @@ def _label(word: str, name: str, number: int) -> int:
 
 def _distinct(keys: IntArray) -> int:
     """How many different keys (rows,) there are, a part of them at a time: memory stays the same for any number."""
-    parts = len(keys) // DISTINCT_AT_A_TIME + 1
-    blocks = [keys[start : start + DISTINCT_AT_A_TIME] for start in range(0, len(keys), DISTINCT_AT_A_TIME)]
-    return sum(
-        len(np.unique(np.concatenate([block[block % parts == part] for block in blocks]))) for part in range(parts)
-    )
+    parts = len(keys) // SORTED_KEYS + 1
+    blocks = [keys[start : start + SORTED_KEYS] for start in range(0, len(keys), SORTED_KEYS)]
+    distinct = 0
+    for part in range(parts):
+        ordered = np.sort(np.concatenate([block[block % parts == part] for block in blocks]))
+        distinct += int(np.count_nonzero(np.diff(ordered))) + min(len(ordered), 1)
+    return distinct

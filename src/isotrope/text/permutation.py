@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 import numpy as np
 
 from isotrope.text.arrays import IntArray
 
 ROUNDS = 8
+Bits = np.ndarray[Any, np.dtype[np.uint64]]
 
 
 def permuted(start: int, stop: int, size: int, seed: int, epoch: int) -> IntArray:
@@ -25,12 +27,12 @@ def permuted(start: int, stop: int, size: int, seed: int, epoch: int) -> IntArra
     return places.astype(np.int64)
 
 
-def _round_keys(seed: int, epoch: int) -> IntArray:
+def _round_keys(seed: int, epoch: int) -> Bits:
     digest = hashlib.blake2b(f"{seed} {epoch}".encode(), digest_size=8 * ROUNDS).digest()
     return np.frombuffer(digest, dtype="<u8")
 
 
-def _feistel(numbers: IntArray, bits: int, keys: IntArray) -> IntArray:
+def _feistel(numbers: Bits, bits: int, keys: Bits) -> Bits:
     """A permutation of the numbers of `bits` bits: either half in turn is changed by a hash of the other half."""
     low_bits = np.uint64(bits // 2)
     low_mask, high_mask = np.uint64((1 << bits // 2) - 1), np.uint64((1 << bits - bits // 2) - 1)
@@ -41,7 +43,7 @@ def _feistel(numbers: IntArray, bits: int, keys: IntArray) -> IntArray:
     return high << low_bits | low
 
 
-def _mixed(half: IntArray, key: np.uint64) -> IntArray:
+def _mixed(half: Bits, key: np.uint64) -> Bits:
     """The finaliser of splitmix64, keyed."""
     mixed = (half + np.uint64(1)) * (key | np.uint64(1))
     mixed = (mixed ^ (mixed >> np.uint64(30)) ^ key) * np.uint64(0xBF58476D1CE4E5B9)

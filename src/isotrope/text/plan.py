@@ -33,8 +33,9 @@ class Plan:
 
     def __getitem__(self, k: int) -> IntArray:
         """Row numbers of batch k."""
-        rows: IntArray = np.array(self._rows[k])
-        return rows[rows != ABSENT]
+        rows = np.asarray(self._rows[k])
+        present: IntArray = rows[rows != ABSENT]
+        return present
 
     def __reduce__(self) -> tuple[Callable[..., Plan], tuple[Path, tuple[int, ...], int]]:
         """Another process opens the file itself; a pickled memory map would carry its whole content."""
@@ -153,7 +154,6 @@ class _Batches:
         """Further rows (some,); gives the batches that they fill."""
         keys = self.keys[rows]
         repeats = np.append(_repeats(keys, self.batch_size), len(rows))
-        listed = list(zip(rows.tolist(), keys.tolist(), strict=True))
         at = 0
         while at < len(rows):
             if not self.begun:  # up to the next repeat, whole batches can be taken as they are
@@ -161,7 +161,8 @@ class _Batches:
                 whole = at + free - free % self.batch_size
                 yield rows[at:whole].reshape(-1, self.batch_size)
                 at = whole
-            for row, texts in listed[at : at + self.batch_size - len(self.begun)]:
+            piece = slice(at, at + self.batch_size - len(self.begun))
+            for row, texts in zip(rows[piece].tolist(), keys[piece].tolist(), strict=True):
                 self._place(row, texts)
                 at += 1
             yield from self._filled()

@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 Source: TypeAlias = str | Path | Iterable[str] | Iterable[Row]
 HUB = "hub:"
-SHOWN = 3  # sources that an error names
+SHOWN = 3  # sources that a message names
 
 
 def matching_rows(
@@ -41,8 +41,7 @@ def matching_rows(
         else:
             yield name, _renamed(chain([first], rows), names, name)
     if len(lacking) == len(sources):
-        more = f" / and {len(lacking) - SHOWN} more" if len(lacking) > SHOWN else ""
-        raise IsotropeError(" / ".join(lacking[:SHOWN]) + more if lacking else "no text was given")
+        raise IsotropeError(shown(lacking, " / ") or "no text was given")
 
 
 def kind_of(columns: tuple[str, ...]) -> str:
@@ -50,6 +49,12 @@ def kind_of(columns: tuple[str, ...]) -> str:
     texts = len(text_columns(columns))
     kind = {1: "sentences", 2: "pairs", 3: "triplets"}.get(texts, "rows")
     return f"labelled {kind}" if "label" in columns else kind
+
+
+def shown(names: Sequence[str], separator: str = ", ") -> str:
+    """The names in one line; of many, the first few."""
+    more = [f"and {len(names) - SHOWN} more"] if len(names) > SHOWN else []
+    return separator.join([*names[:SHOWN], *more])
 
 
 def text_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
@@ -95,9 +100,7 @@ def _hub_rows(source: str) -> Iterator[Row]:
         raise IsotropeError(f"{source}: can't be read ({' '.join(str(error).split())[:200]})") from error
 
 
-def _find_columns(
-    first: Row, columns: tuple[str, ...], column: str | None, where: str, kind: str
-) -> dict[str, str]:
+def _find_columns(first: Row, columns: tuple[str, ...], column: str | None, where: str, kind: str) -> dict[str, str]:
     """Which column of the source is which of `columns`, judged by its first row."""
     if kind == "txt" and column:
         raise IsotropeError(f"{where}: plain text has no columns; leave out --column")
@@ -116,7 +119,7 @@ def _find_columns(
 
 def _renamed(rows: Iterable[Row], names: dict[str, str], where: str) -> Iterator[Row]:
     for number, row in enumerate(rows, 1):
-        try:
-            yield {wanted: row[name] for wanted, name in names.items()}
-        except KeyError as error:
-            raise IsotropeError(f"{where}: row {number}: no column {error}; it has: {', '.join(row)}") from error
+        for name in names.values():
+            if name not in row:
+                raise IsotropeError(f"{where}: row {number}: no column '{name}'; it has: {', '.join(row)}")
+        yield {wanted: row[name] for wanted, name in names.items()}
