@@ -5,11 +5,14 @@ import os
 from pathlib import Path
 
 import pytest
+import torch
 
 import isotrope
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+if "PYTEST_XDIST_WORKER" in os.environ:
+    torch.set_num_threads(1)  # the workers share the cores
 
 
 @pytest.fixture(scope="session")

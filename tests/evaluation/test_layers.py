@@ -5,8 +5,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from torch import Tensor
 
 import isotrope
+from isotrope.encoders.packing import Batch
 from isotrope.errors import IsotropeError
 from isotrope.evaluation.layers import LayerMap, layer_map, plot
 from isotrope.evaluation.sts import Pairs, evaluate, load_task
@@ -19,7 +21,8 @@ def encoder() -> isotrope.Encoder:
 
 @pytest.fixture(scope="module")
 def pairs() -> Pairs:
-    return load_task("bundled", split="dev")
+    dev = load_task("bundled", split="dev")
+    return Pairs(dev.sentences1[:50], dev.sentences2[:50], dev.scores[:50], dev.subtask[:50])  # two batches
 
 
 @pytest.fixture(scope="module")
@@ -53,11 +56,12 @@ def test_the_text_is_passed_once_packed_and_without_dropout(
 ) -> None:
     passes: list[tuple[int, bool]] = []
     hidden_states = encoder.backbone.hidden_states
-    monkeypatch.setattr(
-        encoder.backbone,
-        "hidden_states",
-        lambda batch: (passes.append((len(batch.lengths), batch.packed)), hidden_states(batch))[1],
-    )
+
+    def watched(batch: Batch) -> tuple[Tensor, ...]:
+        passes.append((len(batch.lengths), batch.packed))
+        return hidden_states(batch)
+
+    monkeypatch.setattr(encoder.backbone, "hidden_states", watched)
     encoder.train()
     again = layer_map(encoder, pairs, ["max", "mean"])
     assert encoder.training

@@ -128,8 +128,8 @@ def card(hub: Path, task: str, configs: dict[str, str]) -> None:
 
 
 def test_hub_set_with_splits_calls_validation_dev(hub: Path) -> None:
-    publish(hub, "stsb", "test.jsonl", (1.5, "a", "b"), (2, "c", "d"))
-    publish(hub, "stsb", "validation.jsonl", (3, "e", "f"))
+    publish(hub, "stsb", "test.jsonl", (1.5, "a", "b"), (2.0, "c", "d"))
+    publish(hub, "stsb", "validation.jsonl", (3.0, "e", "f"))
     assert load_task("stsb") == Pairs(["a", "c"], ["b", "d"], [1.5, 2], ["stsb", "stsb"])
     assert load_task("stsb", split="dev") == Pairs(["e"], ["f"], [3], ["stsb"])
     with pytest.raises(IsotropeError, match=r"no split 'train'; it has: (test, dev|dev, test)"):
@@ -138,7 +138,7 @@ def test_hub_set_with_splits_calls_validation_dev(hub: Path) -> None:
 
 def test_hub_set_without_subtasks_is_one_and_its_training_pairs_are_left_out(hub: Path) -> None:
     publish(hub, "sts12", "test.jsonl", (1.5, "a", "b"))
-    publish(hub, "sts12", "train.jsonl", (3, "e", "f"))
+    publish(hub, "sts12", "train.jsonl", (3.0, "e", "f"))
     assert load_task("sts12") == Pairs(["a"], ["b"], [1.5], ["sts12"])
     with pytest.raises(IsotropeError, match="no split 'train'; it has: test"):
         load_task("sts12", split="train")
@@ -159,10 +159,10 @@ def test_hub_configurations_are_the_tracks(hub: Path) -> None:
 
 
 def test_hub_set_of_languages_with_its_own_name_for_the_score(hub: Path) -> None:
-    publish(hub, "stsb-multi", "ru.jsonl", (2.5, "а", "б"), score="similarity_score")
+    publish(hub, "stsb-multi", "ru.jsonl", (2.5, "раз", "два"), score="similarity_score")
     card(hub, "stsb-multi", {"ru": "ru.jsonl"})
     write(hub, "data/stsb_multi/stsb_de.tsv", "split|score|sentence1|sentence2", "test|2|a|b")
-    assert load_task("stsb-multi:ru", data=hub / "data") == Pairs(["а"], ["б"], [2.5], ["ru"])
+    assert load_task("stsb-multi:ru", data=hub / "data") == Pairs(["раз"], ["два"], [2.5], ["ru"])
 
 
 def test_hub_score_that_is_missing(hub: Path) -> None:

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,7 +28,7 @@ def naive_pearson(x: list[float], y: list[float]) -> float:
     mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
     covariance = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
     spread = sum((a - mean_x) ** 2 for a in x) * sum((b - mean_y) ** 2 for b in y)
-    return covariance / spread**0.5
+    return covariance / math.sqrt(spread)
 
 
 def naive_ranks(values: list[float]) -> list[float]:
@@ -98,7 +101,12 @@ def test_evaluate_equals_one_sentence_at_a_time(encoder: isotrope.Encoder) -> No
 def test_each_distinct_sentence_is_encoded_once(encoder: isotrope.Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[str] = []
     encode = encoder.encode
-    monkeypatch.setattr(encoder, "encode", lambda texts, **options: (seen.extend(texts), encode(texts, **options))[1])
+
+    def watched(texts: Iterable[str], **options: Any) -> Any:
+        seen.extend(texts)
+        return encode(texts, **options)
+
+    monkeypatch.setattr(encoder, "encode", watched)
     pairs = Pairs(["A cat.", "A cat.", "A dog."], ["A cat.", "A dog.", "Rain fell."], [5, 3, 0], ["a"] * 3)
     evaluate(encoder, pairs)
     assert seen == ["A cat.", "A dog.", "Rain fell."]

@@ -14,15 +14,11 @@ from typing import Annotated, NoReturn
 import typer
 
 from isotrope import __version__
-from isotrope.cli.doctor import doctor
-from isotrope.cli.encode import encode
-from isotrope.cli.evaluate import evaluate
-from isotrope.cli.layers import layers
-from isotrope.cli.pretrain import pretrain
+from isotrope.cli import doctor, encode, evaluate, layers, pretrain
 from isotrope.errors import IsotropeError
 
 app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-for verb in (encode, evaluate, layers, pretrain, doctor):
+for verb in (encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, doctor.doctor):
     app.command()(verb)
 
 

@@ -107,7 +107,7 @@ def _table(results: list[dict[str, Any]]) -> Table:
     table = Table("Model", "Pooling", title="Spearman x 100", title_justify="left")
     columns = []
     for task, first in tasks.items():
-        table.add_column(f"{escape(task)}\n[dim]{first['split']}, {first['pairs']:,}[/]", justify="right")
+        table.add_column(f"{escape(task)}\n[dim]{first['split']}, {first['pairs']:,} pairs[/]", justify="right")
         columns.append([entry["tasks"][task]["spearman"]["all"] for entry in results])
     if len(tasks) > 1:
         table.add_column("Average", justify="right")

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from isotrope.encoders.packing import Batch, lay_out
+from isotrope.errors import IsotropeError
 
 log = logging.getLogger(__name__)
 
@@ -75,7 +76,9 @@ class Backbone(nn.Module):
         if view is None:
             yield
             return
-        layer = self.model.get_input_embeddings() if view.at == "word" else self.model.embeddings
+        layer = self.model.get_input_embeddings() if view.at == "word" else getattr(self.model, "embeddings", None)
+        if layer is None:
+            raise IsotropeError(f"{type(self.model).__name__} has no embedding layer that a view could act on")
         hook = layer.register_forward_hook(lambda module, inputs, output: view(output, batch))
         try:
             yield

@@ -219,10 +219,10 @@ class Encoder(nn.Module):
     ) -> Iterator[list[Tensor]]:
         if batch_size < 1:
             raise IsotropeError(f"batch_size must be at least 1, not {batch_size}")
-        was_training = self.training
-        self.eval()
         source = iter(sentences)
         while chunk := [prompt + text for text in islice(source, batch_size * CHUNK_BATCHES)]:
+            was_training = self.training
+            self.eval()
             ids = self.tokenize(chunk)
             order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
             found: list[Tensor] = [torch.empty(0)] * len(ids)
@@ -236,8 +236,8 @@ class Encoder(nn.Module):
                     pieces = self._finish(self.pool(batch, hidden), normalize_embeddings, truncate_dim)
                 for i, piece in zip(some, pieces, strict=True):
                     found[i] = piece
+            self.train(was_training)
             yield found
-        self.train(was_training)
 
     @staticmethod
     def _finish(vectors: Tensor, normalize: bool, truncate_dim: int | None) -> tuple[Tensor, ...]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
+from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -79,19 +81,22 @@ def lay_out(sentences: Sequence[Sequence[int]], pad_id: int = 0, *, pack: bool =
         for i in row:
             starts[i] = column
             column += lengths[i]
-    size = torch.tensor(lengths)
-    within = torch.arange(sum(lengths)) - (size.cumsum(0) - size).repeat_interleave(size)
-    token_index = torch.tensor(starts).repeat_interleave(size) + within
+    # numpy, not torch: these are small, and torch would wake its threads for each
+    size = np.array(lengths)
+    within = np.arange(size.sum()) - np.repeat(size.cumsum() - size, size)
+    token_index = np.repeat(starts, size) + within
 
-    def spread(values: Tensor, empty: int) -> Tensor:
-        return torch.full((len(rows) * width,), empty).index_copy_(0, token_index, values).view(len(rows), width)
+    def spread(values: Any, empty: int) -> Tensor:
+        flat = np.full(len(rows) * width, empty, dtype=np.int64)
+        flat[token_index] = values
+        return torch.from_numpy(flat).view(len(rows), width)
 
     return Batch(
-        input_ids=spread(torch.tensor(list(chain.from_iterable(sentences))), pad_id),
+        input_ids=spread(np.fromiter(chain.from_iterable(sentences), np.int64), pad_id),
         position_ids=spread(within, 0),
-        sentence=spread(torch.arange(len(lengths)).repeat_interleave(size), -1),
-        lengths=size,
-        token_index=token_index,
+        sentence=spread(np.repeat(np.arange(len(lengths)), size), -1),
+        lengths=torch.from_numpy(size),
+        token_index=torch.from_numpy(token_index),
     )
 
 

@@ -79,7 +79,15 @@ def load_task(name: str, *, data: Path | None = None, split: str | None = None) 
     rows = _from_files(task, part, data) or _from_hub(task, part)
     if part:
         rows = _only(rows, "subtask", part, task)
-    rows = _only(rows, "split", split or task.split, task)
+    return _pairs(_only(rows, "split", split or task.split, task))
+
+
+def read_pairs(path: Path) -> Pairs:
+    """The pairs of a user's own table: columns `score`, `sentence1`, `sentence2`, all of its rows."""
+    return _pairs(list(_read(Task(path.name, str(path), hub="", has_splits=False), path, "")))
+
+
+def _pairs(rows: list[_Row]) -> Pairs:
     return Pairs(
         sentences1=[row.sentence1 for row in rows],
         sentences2=[row.sentence2 for row in rows],
@@ -196,9 +204,10 @@ def _download(task: Task, subtask: str, config: str | None) -> Iterator[_Row]:
         _ask_hub(task.hub)
         splits = load_dataset(task.hub, config)
     except Exception as error:
+        reason = " ".join(str(error).split())[:120]
         raise IsotropeError(
             f"task '{task.name}': no {task.file}[.gz] in a data folder, and the Hugging Face Hub gave no {task.hub} "
-            "(no network?); give --data DIR or set ISOTROPE_DATA"
+            f"(no network? {reason}); give --data DIR or set ISOTROPE_DATA"
         ) from error
     for name, table in splits.items():
         split = "dev" if name == "validation" else name

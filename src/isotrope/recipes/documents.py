@@ -1,4 +1,11 @@
-"""A recipe's file as nested tables: the text's numbers, what its stages and variants change, and settings on top."""
+"""A recipe's file as nested tables: the text's numbers, what its stages and variants change, and settings on top.
+
+about, paper, section, table    what it is
+[views.first] ... [training]    a stage; what is here holds for all stages
+[[stages]]                      what each stage has of its own, if there are several, in their order
+[variants.official]             what a variant changes, [[variants.official.stages]] included; `over` names another
+                                variant, further up, on top of which it stands
+"""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ class Guide(Section):
     model: str | None = None  # name or folder, or `previous`: the stage before made it; may also come with the call
     model_pooling: PoolingName | None = None  # None: as the model was saved; a bare transformer needs to be told
     queue: int = Field(default=0, ge=0)
-    cache: bool = True  # vectors of a frozen teacher are kept on disk
+    cache: bool = False  # vectors of a frozen teacher are kept on disk
     # frozen-layers, momentum, teacher
     dropout: bool = False  # the published codes leave it on
 

@@ -196,8 +196,8 @@ def _read_parquet(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iter
         _check_columns(table.schema_arrow.names, wanted, where)
         for batch in table.iter_batches(batch_size=4096):
             yield from batch.to_pylist()
-    except (pyarrow.ArrowException, OSError) as error:
-        raise IsotropeError(f"{where}: not a whole Parquet file ({' '.join(str(error).split())[:100]})") from error
+    except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+        raise IsotropeError(f"{where}: a damaged Parquet file ({' '.join(str(error).split())[:100]})") from error
 
 
 _READERS = {"txt": _read_txt, "csv": _read_csv, "tsv": _read_tsv, "jsonl": _read_jsonl, "parquet": _read_parquet}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 
@@ -54,16 +54,18 @@ def plan_batches(
     steps: int | None = None,
     seed: int,
     drop_last: bool = True,
+    held_out: Sequence[int] = (),
     folder: Path,
 ) -> Plan:
     """Plans `steps` batches, or those of `epochs` (one, if neither is said), into `folder`.
 
     The same corpus, batch size and seed give the same plan. A row that has a text in common with one of its batch waits
     for the next batch. With `drop_last`, what fills no whole batch at the end of an epoch is left out; otherwise it
-    comes in smaller batches.
+    comes in smaller batches. Rows in `held_out` never come.
     """
-    _check_size(corpus, batch_size)
-    per_epoch = len(corpus) // batch_size if drop_last else -(-len(corpus) // batch_size)
+    _check_size(corpus, batch_size, len(held_out))
+    rows = len(corpus) - len(held_out)
+    per_epoch = rows // batch_size if drop_last else -(-rows // batch_size)
     starts: list[int] = []
     planned = 0
     with growing_table(folder / PLAN, batch_size) as append:
@@ -72,7 +74,7 @@ def plan_batches(
             if most == 0:
                 break
             starts.append(planned)
-            for block in _first(most, _epoch(corpus, batch_size, seed, epoch, drop_last)):
+            for block in _first(most, _epoch(corpus, batch_size, seed, epoch, drop_last, held_out)):
                 append(block)
                 planned += len(block)
             if not planned:
@@ -83,6 +85,16 @@ def plan_batches(
             if epoch == 0 and (most is None or planned < most):
                 per_epoch = planned
     return Plan(folder / PLAN, tuple(starts), per_epoch)
+
+
+def held_out_rows(corpus: Corpus, most: int) -> list[int]:
+    """A few rows to measure on, at most one in fifty and never more than `most`, chosen by their first text's key.
+
+    Rows with the same text go the same way, so no held-out text is met in training. None are held out of a corpus that
+    is too small for it.
+    """
+    share = max(50, -(-len(corpus) // most))
+    return [int(row) for row in np.flatnonzero(np.asarray(corpus.keys[:, 0]) % share == 0)[:most]]
 
 
 def for_process(indices: IntArray, rank: int, world: int) -> IntArray:
@@ -96,8 +108,8 @@ def for_process(indices: IntArray, rank: int, world: int) -> IntArray:
     return indices[rank * share : (rank + 1) * share]
 
 
-def _check_size(corpus: Corpus, batch_size: int) -> None:
-    kind, rows = kind_of(corpus.columns), len(corpus)
+def _check_size(corpus: Corpus, batch_size: int, held_out: int) -> None:
+    kind, rows = kind_of(corpus.columns), len(corpus) - held_out
     if corpus.counts.distinct < 2:
         raise IsotropeError(f"{corpus} has one distinct sentence only: contrastive learning needs two; give more text")
     if rows < batch_size:
@@ -127,12 +139,15 @@ def _first(most: int | None, blocks: Iterator[IntArray]) -> Iterator[IntArray]:
                 return
 
 
-def _epoch(corpus: Corpus, batch_size: int, seed: int, epoch: int, drop_last: bool) -> Iterator[IntArray]:
+def _epoch(
+    corpus: Corpus, batch_size: int, seed: int, epoch: int, drop_last: bool, held_out: Sequence[int]
+) -> Iterator[IntArray]:
     """The batches of one pass over the corpus, in blocks (some, batch_size)."""
     batches = _Batches(corpus.keys, batch_size)
     for start in range(0, len(corpus), CHUNK_ROWS):
         stop = min(start + CHUNK_ROWS, len(corpus))
-        yield from batches.put(permuted(start, stop, len(corpus), seed, epoch))
+        rows = permuted(start, stop, len(corpus), seed, epoch)
+        yield from batches.put(rows[~np.isin(rows, held_out)] if len(held_out) else rows)
     yield from batches.rest(drop_last)
 
 

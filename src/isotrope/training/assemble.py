@@ -38,7 +38,7 @@ def make_guide(stage: Stage, student: Encoder, previous: Encoder) -> Guide:
     def teacher() -> Encoder:
         if guide.model is None:
             raise IsotropeError("this recipe's guide is another encoder: name it with --teacher MODEL")
-        return previous if guide.model == "previous" else load(guide.model)
+        return previous if guide.model == "previous" else load(guide.model, pooling=guide.model_pooling)
 
     made: dict[str, Callable[[], Guide]] = {
         "self": Itself,

@@ -49,6 +49,7 @@ class Engine(Trainer):  # type: ignore[misc]
             model=learner,
             args=arguments(training, run, steps=len(batches), scored=watch.score is not None),
             train_dataset=batches,
+            eval_dataset=batches,  # asked for by the trainer; `evaluate` looks at what the watch holds
             data_collator=lambda items: items[0],
             callbacks=callbacks,
         )
@@ -63,9 +64,19 @@ class Engine(Trainer):  # type: ignore[misc]
         sampler = SequentialSampler(self.train_dataset)
         return DataLoader(self.train_dataset, batch_size=1, sampler=sampler, collate_fn=self.data_collator)
 
-    def get_decay_parameter_names(self, model: Any) -> list[str]:
-        """Weight decay is for matrices: biases, norms and the temperature are exempt."""
-        return [name for name, parameter in model.named_parameters() if parameter.dim() > 1]
+    def create_optimizer(self, *args: Any, **kwargs: Any) -> torch.optim.Optimizer:
+        """Adam or AdamW. Weight decay is for matrices: biases, norms and the temperature are exempt."""
+        if self.optimizer is None:
+            training = self.learner.stage.training
+            learning = [parameter for parameter in self.learner.parameters() if parameter.requires_grad]
+            groups = [
+                {"params": [p for p in learning if p.dim() > 1], "weight_decay": training.weight_decay},
+                {"params": [p for p in learning if p.dim() <= 1], "weight_decay": 0.0},
+            ]
+            kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[training.optimiser]
+            self.optimizer = kind(groups, lr=training.learning_rate, betas=training.betas, eps=training.epsilon)
+        optimizer: torch.optim.Optimizer = self.optimizer
+        return optimizer
 
     def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
         return {name: value.to(self.args.device) for name, value in inputs.items()}
@@ -179,10 +190,6 @@ def arguments(training: Training, run: Path, *, steps: int, scored: bool) -> Any
         learning_rate=training.learning_rate,
         lr_scheduler_type=training.schedule if training.schedule != "constant" else "constant_with_warmup",
         warmup_steps=math.ceil(training.warmup * updates),
-        weight_decay=training.weight_decay,
-        adam_beta1=training.betas[0],
-        adam_beta2=training.betas[1],
-        adam_epsilon=training.epsilon,
         max_grad_norm=training.clip,
         bf16=training.precision == "bfloat16",
         fp16=training.precision == "float16",

@@ -50,6 +50,8 @@ class Learner(nn.Module):
         self.start = copy.deepcopy(student.backbone) if needs_origin else None
         if stage.training.dropout is not None:
             set_dropout(student.backbone, stage.training.dropout)
+        if stage.training.gradient_checkpointing:
+            student.backbone.model.gradient_checkpointing_enable()
         if stage.training.freeze_embeddings:
             student.backbone.model.embeddings.requires_grad_(False)
 

@@ -25,7 +25,8 @@ from transformers import set_seed
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
 from isotrope.errors import IsotropeError
-from isotrope.evaluation import sts
+from isotrope.evaluation import evaluate, load_task
+from isotrope.evaluation.pairs import read_pairs
 from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
@@ -91,8 +92,11 @@ def development_score(dev: str | Path | None, data: str | Path | None) -> Score 
     """Spearman x 100 on the development split of a task, or on a file of scored pairs."""
     if dev is None:
         return None
-    pairs = sts.load_pairs(str(dev), data=Path(data) if data else None, split="dev")
-    return lambda encoder: sts.evaluate(encoder, pairs).spearman["all"]
+    if Path(dev).is_file():
+        pairs = read_pairs(Path(dev))
+    else:
+        pairs = load_task(str(dev), data=Path(data) if data else None, split="dev")
+    return lambda encoder: evaluate(encoder, pairs).spearman["all"]
 
 
 @dataclass
@@ -137,7 +141,7 @@ class Run:
         done = folder / "encoder"
         if resume and (done / "modules.json").is_file():
             return load(done, device=str(encoder.device))
-        started = encoder if stage.start == "previous" else load(stage.start)
+        started = encoder if stage.start == "previous" else load(self.model if stage.start == "model" else stage.start)
         set_seed(stage.training.seed)
         student = trained_student(started, stage)
         guide = make_guide(stage, student, encoder)

@@ -1,0 +1,1 @@
+"""The learner, which owns all state, and the engine that runs it."""

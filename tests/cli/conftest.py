@@ -1,0 +1,52 @@
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from isotrope.cli import main
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Outcome]:
+    """Runs the command in this process (torch is imported once for all tests), in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ISOTROPE_DATA", raising=False)
+
+    def run(*arguments: str, stdin: bytes = b"") -> Outcome:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main(arguments)
+        return Outcome(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def spawn(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
+    """Starts the command as a process of its own, in an empty folder."""
+
+    def spawn(*arguments: str, **environment: str) -> subprocess.Popen[str]:
+        pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        command = [sys.executable, "-m", "isotrope", *arguments]
+        variables = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
+        return subprocess.Popen(command, cwd=tmp_path, env=variables, text=True, **pipes)
+
+    return spawn

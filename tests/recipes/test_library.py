@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from isotrope import recipes
+from isotrope.encoders.pooling import Pooling
+from isotrope.errors import IsotropeError
+from isotrope.views import make
+
+WANTED = """
+sg sg-opt1 sg-opt2 sg-opt bt bt+sg-opt
+consert consert-joint consert-sup-unsup consert-joint-unsup
+bsl bsl-post bsl-multilingual
+parallel-teacher parallel parallel-pipeline parallel-dual parallel-multilingual nli-finetune
+simcse simcse-sup sbert-nli mlm
+"""
+ALL = [f"{name}:{variant}" for name in recipes.names() for variant in recipes.variants(name)]
+
+
+def test_every_published_setting_is_there() -> None:
+    assert recipes.names() == sorted(WANTED.split())
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_a_recipe_and_its_parts_fit_together(name: str) -> None:
+    recipe = recipes.load(name)
+    assert f"{recipe.name}:{recipe.variant}" == name
+    assert recipe.about
+    assert recipe.paper
+    assert recipe.section
+    assert recipe.table
+    for stage in recipe.stages:
+        for view in (stage.views.first, stage.views.second):
+            make(view.kind, view.rate, view.variant, **view.fields)
+        for pooling in (stage.pooling.training, stage.pooling.evaluation):
+            assert str(Pooling.parse(pooling)) == pooling
+        assert stage.training.save_steps % stage.training.eval_steps == 0  # a best checkpoint must have been saved
+        assert stage.columns
+
+
+def test_variants_begin_with_the_papers_numbers() -> None:
+    assert recipes.variants("consert") == ["paper", "official", "official-large"]
+    assert recipes.variants("consert:official") == recipes.variants("consert")
+    assert recipes.load("consert") == recipes.load("consert:paper")
+
+
+def test_the_overview_says_what_each_stage_reads() -> None:
+    rows = {row.name: row for row in recipes.overview()}
+    assert list(rows) == recipes.names()
+    assert rows["simcse"].columns == (("text",),)
+    assert rows["simcse-sup"].columns == (("anchor", "positive", "negative"),)
+    assert rows["consert-joint-unsup"].columns == (("sentence1", "sentence2", "label"), ("text",))
+    assert rows["sg-opt"].variants == ("paper", "official", "senteval")
+
+
+def test_a_copy_of_the_source_is_the_same_recipe(tmp_path: Path) -> None:
+    for name in recipes.names():
+        mine = tmp_path / f"{name}.toml"
+        mine.write_text(recipes.source(name), encoding="utf-8")
+        for variant in recipes.variants(name):
+            assert recipes.load(f"{mine}:{variant}") == recipes.load(f"{name}:{variant}")
+        assert recipes.load(mine) == recipes.load(name)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_what_is_written_loads_back_under_any_file_name(name: str, tmp_path: Path) -> None:
+    recipe = recipes.load(name)
+    written = tmp_path / "recipe.toml"
+    written.write_text(recipes.to_toml(recipe), encoding="utf-8")
+    assert recipes.load(written) == recipe
+
+
+def test_what_is_written_spells_out_the_defaults() -> None:
+    assert 'keep = "best"' in recipes.to_toml(recipes.load("bt+sg-opt"))
+    assert "keep" not in recipes.source("bt+sg-opt")
+
+
+SETTINGS: dict[str, st.SearchStrategy[Any]] = {
+    "training.batch_size": st.integers(2, 10**6),
+    "training.learning_rate": st.floats(1e-12, 1, exclude_min=True),
+    "training.warmup": st.floats(0, 1).map(str),
+    "training.betas": st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    "training.patience": st.none() | st.integers(1, 50),
+    "training.dropout": st.sampled_from(["default", "0.1", 0]),
+    "training.report_to": st.lists(st.sampled_from(["wandb", "tensorboard"])),
+    "training.seed": st.integers(),
+    "training.drop_last": st.sampled_from(["true", "false", True, False]),
+    "objective.temperature": st.floats(1e-300, 1e300).map(repr),
+    "guide.model": st.text("abc./é\"'\\ \t", min_size=1).map(lambda text: f"m{text}"),
+    "heads.projection.ratio": st.floats(0.1, 100),
+    "stages.0.start": st.sampled_from(["previous", "model", "some/encoder"]),
+}
+
+
+@given(st.sampled_from(ALL), st.fixed_dictionaries({}, optional=SETTINGS))
+def test_anything_set_survives_writing(
+    tmp_path_factory: pytest.TempPathFactory, name: str, settings: dict[str, Any]
+) -> None:
+    recipe = recipes.load(name, set=settings)
+    written = tmp_path_factory.getbasetemp() / "recipe.toml"
+    written.write_text(recipes.to_toml(recipe), encoding="utf-8", newline="")
+    assert recipes.load(written) == recipe
+
+
+def test_settings_reach_every_stage_or_one() -> None:
+    recipe = recipes.load(
+        "consert-joint-unsup",
+        set={"training.batch_size": 32, "objective.temperature": "0.05", "stages.1.training.learning_rate": "1e-6"},
+    )
+    assert [stage.training.batch_size for stage in recipe.stages] == [32, 32]
+    assert [stage.objective.temperature for stage in recipe.stages] == [0.05, 0.05]
+    assert [stage.training.learning_rate for stage in recipe.stages] == [5e-7, 1e-6]
+
+
+def test_default_and_none_unset_a_key() -> None:
+    assert recipes.load("consert").stages[0].training.dropout == 0
+    for unset in ("default", None):
+        stage = recipes.load("consert", set={"training.dropout": unset, "heads.projection": unset}).stages[0]
+        assert stage.training.dropout is None
+        assert stage.heads.projection is None
+
+
+def test_a_file_of_ones_own(tmp_path: Path) -> None:
+    mine = tmp_path / "mine.toml"
+    mine.write_text('[views.second]\nkind = "shuffle"\n[variants.hot]\nobjective.temperature = 2\n', encoding="utf-8")
+    assert recipes.load(mine).name == "mine"
+    assert recipes.load(mine).stages[0].views.second.kind == "shuffle"
+    assert recipes.load(f"{mine}:hot").stages[0].objective.temperature == 2
+    assert recipes.variants(mine) == ["paper", "hot"]
+    assert recipes.source(mine) == mine.read_text()
+
+
+@pytest.mark.parametrize("name", ["sg-opp", "sg-opp:official", "recipes/sg-opt"])
+def test_an_unknown_recipe(name: str) -> None:
+    with pytest.raises(IsotropeError) as caught:
+        recipes.load(name)
+    message = str(caught.value)
+    assert "(did you mean 'sg-opt'?)" in message
+    assert ", ".join(recipes.names()) in message
+    assert "\n" not in message
+
+
+def test_an_unknown_variant() -> None:
+    with pytest.raises(
+        IsotropeError,
+        match=r"^recipe sg has no variant 'oficial' \(did you mean 'official'\?\); it has paper, official$",
+    ):
+        recipes.load("sg:oficial")
+
+
+def test_a_file_that_is_not_there_or_not_text(tmp_path: Path) -> None:
+    with pytest.raises(IsotropeError, match=r"mine\.toml: no such file$"):
+        recipes.load(tmp_path / "mine.toml")
+    (tmp_path / "mine.toml").write_bytes(b'about = "a"\npaper = "\xff"\n')
+    with pytest.raises(IsotropeError, match=r"mine\.toml: line 2: not UTF-8"):
+        recipes.load(tmp_path / "mine.toml")
+
+
+def test_reading_recipes_does_not_load_torch() -> None:
+    code = "import sys; from isotrope import recipes; recipes.overview(); sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from isotrope.errors import IsotropeError
+from isotrope.text.outputs import check_output, whole_or_nothing
+
+
+def test_the_file_appears_at_the_end_only(tmp_path: Path) -> None:
+    path = tmp_path / "x.txt"
+    with whole_or_nothing(path) as partial:
+        partial.write_text("half")
+        assert partial.parent == path.parent  # a rename within one folder can't be interrupted
+        assert partial.suffix == path.suffix
+        assert not path.exists()
+    assert path.read_text() == "half"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt, SystemExit])
+def test_nothing_stays_after_a_failure_and_what_was_there_before_does(
+    tmp_path: Path, failure: type[BaseException]
+) -> None:
+    path = tmp_path / "x.txt"
+    path.write_text("before")
+    with pytest.raises(failure), whole_or_nothing(path) as partial:
+        partial.write_text("half")
+        raise failure
+    assert path.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_disk_error_is_told_in_words(tmp_path: Path) -> None:
+    with pytest.raises(IsotropeError, match=r"x\.txt: can't be written \(No space left on device\)"):
+        with whole_or_nothing(tmp_path / "x.txt") as partial:
+            partial.write_text("half")
+            raise OSError(28, "No space left on device")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_path_that_could_not_be_written_is_refused(tmp_path: Path) -> None:
+    there = tmp_path / "there.npy"
+    there.write_text("")
+    (tmp_path / "folder.npy").mkdir()
+    endings = (".npy", ".parquet")
+    for path, message in {
+        tmp_path / "x.txt": r"must end in \.npy or \.parquet",
+        tmp_path / "folder.npy": "a folder",
+        tmp_path / "no" / "x.npy": "there is no folder '.*/no'",
+        there: "exists already; give --force",
+    }.items():
+        with pytest.raises(IsotropeError, match=message):
+            check_output(path, endings)
+    check_output(there, endings, force=True)
+    check_output(tmp_path / "NEW.NPY", endings)

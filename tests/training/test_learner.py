@@ -1,0 +1,190 @@
+"""One step of every method, and the promises of the module that owns all state."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+
+import isotrope
+from isotrope import objectives, recipes
+from isotrope.recipes.schema import Stage
+from isotrope.training.assemble import finished, make_guide, trained_student
+from isotrope.training.learner import Learner
+
+TEXTS = ["A short one.", "Something a little longer about dogs in the rain.", "No.", "What is that over there?"]
+OTHER = ["Brief.", "Wet dogs, at some length.", "Not at all.", "Which thing do you mean?"]
+
+
+def learner_of(recipe: str, **changes: Any) -> Learner:
+    torch.manual_seed(0)
+    stage = recipes.load(recipe, changes).stages[0]
+    encoder = isotrope.load()
+    student = trained_student(encoder, stage)
+    return Learner(student, make_guide(stage, student, encoder), stage)
+
+
+def inputs(learner: Learner) -> dict[str, Any]:
+    student, reader = learner.student, learner.guide.reader or learner.student
+    stage: Stage = learner.stage
+    found: dict[str, Any] = {}
+    if stage.objective.kind != "none":
+        double = not isinstance(stage.views.first.column, str)
+        found["first"] = student.batch(TEXTS + OTHER if double else TEXTS)
+        same = stage.views.first.column == stage.views.second.column
+        found["second"] = found["first"] if same else reader.batch(OTHER)
+    if stage.views.negative:
+        found["negative"] = student.batch(list(reversed(TEXTS)))
+    if stage.supervision.kind == "nli":
+        found |= {"premise": student.batch(TEXTS), "hypothesis": student.batch(OTHER)}
+        found["labels"] = torch.tensor([0, 1, 2, 1])
+    return found
+
+
+ONE_STAGE = [name for name in recipes.names() if len(recipes.load(name).stages) == 1 and name != "mlm"]
+
+
+@pytest.mark.parametrize("name", ONE_STAGE)
+def test_every_recipe_takes_a_step_that_lowers_its_loss(name: str) -> None:
+    learner = learner_of(name, **({"guide.model": "bundled"} if "parallel" in name else {}))
+    learner.eval()  # the same loss twice: no dropout, batch norm as it is
+    batch = inputs(learner)
+    learning = [parameter for parameter in learner.parameters() if parameter.requires_grad]
+    optimiser = torch.optim.SGD(learning, lr=1e-3)
+    torch.manual_seed(1)
+    before = learner(**batch)["loss"]
+    before.backward()
+    norm = torch.nn.utils.clip_grad_norm_(learning, 1.0)
+    assert torch.isfinite(norm)
+    assert norm > 0
+    optimiser.step()
+    torch.manual_seed(1)
+    assert learner(**batch)["loss"] < before
+
+
+def test_sg_opt_is_the_equation() -> None:
+    learner = learner_of("sg-opt").eval()
+    with torch.no_grad():
+        for parameter in learner.student.parameters():
+            parameter.add_(0.001)
+        found = learner(**inputs(learner))
+        c = torch.from_numpy(learner.student.encode(TEXTS))
+        origin = learner.origin
+        assert origin is not None
+        h = learner.guide(learner.student.batch(TEXTS), learner.student)
+        assert learner.project is not None
+        contrast = objectives.self_guided(learner.project(c), learner.project(h), 0.01, "opt3")
+        regulariser = 0.1 * objectives.anchor(learner.student.backbone.model, origin.model)
+    assert torch.allclose(found["contrast"], contrast, atol=1e-4)
+    assert torch.allclose(found["anchor"], regulariser, rtol=1e-4)
+    assert torch.allclose(found["loss"], contrast + regulariser, rtol=1e-4)
+    assert regulariser > 0
+
+
+def test_bsl_is_symmetric() -> None:
+    learner = learner_of("bsl").eval()
+    batch = inputs(learner)
+    with torch.no_grad():
+        h1, h2 = (torch.from_numpy(learner.student.encode(texts)) for texts in (TEXTS, OTHER))
+        z1, z2 = learner.predict(h1), learner.predict(h2)
+        expected = objectives.symmetric_bootstrap(z1, h2, z2, h1)
+        assert torch.allclose(learner(**batch)["loss"], expected, atol=1e-5)
+
+
+def test_frozen_parts_stay_in_eval_whatever_is_called() -> None:
+    learner = learner_of("sg-opt")
+    for mode in (True, False, True):
+        learner.train(mode)
+        assert learner.student.training == mode
+        assert not any(module.training for module in learner.guide.frozen)
+
+
+def test_sizes_follow_the_encoder() -> None:
+    learner = learner_of("sg-opt")
+    assert learner.project is not None
+    assert learner.project[0].weight.shape == (round(256 * 16 / 3), 256)
+    assert learner_of("bsl").predict[0].weight.shape == (8 * 256, 256)
+
+
+def test_a_teacher_of_another_size_is_met_by_a_linear_map(minilm: isotrope.Encoder) -> None:
+    learner = learner_of("parallel", **{"guide.model": "minilm"})
+    assert isinstance(learner.predict, torch.nn.Linear)
+    assert learner.predict.weight.shape == (384, 256)
+    assert isinstance(learner_of("parallel", **{"guide.model": "bundled"}).predict, torch.nn.Identity)
+
+
+def test_the_queue_fills_while_training_only() -> None:
+    learner = learner_of("parallel", **{"guide.model": "bundled", "guide.queue": 6})
+    batch = inputs(learner)
+    learner.eval()
+    learner(**batch)
+    assert len(learner.guide.negatives()) == 0
+    learner.train()
+    first = learner(**batch)["loss"]
+    assert len(learner.guide.negatives()) == 4
+    learner(**batch)
+    assert len(learner.guide.negatives()) == 6
+    assert torch.isfinite(first)
+
+
+def test_the_temperature_learns_is_clamped_and_is_not_decayed() -> None:
+    learner = learner_of("parallel", **{"guide.model": "bundled"})
+    assert learner.temperature.log.requires_grad
+    assert float(learner.temperature()) == pytest.approx(1.0)
+    learner(**inputs(learner))["loss"].backward()
+    assert learner.temperature.log.grad is not None
+    with torch.no_grad():
+        learner.temperature.log.fill_(-20)
+    learner.after_step(0.5)
+    assert float(learner.temperature()) == pytest.approx(0.01)
+    assert learner.temperature.log.dim() == 0  # the engine decays matrices only
+
+
+def test_dropout_is_removed_while_training_and_kept_in_what_is_saved() -> None:
+    learner = learner_of("consert")
+    learner.train()
+    batch = learner.student.batch(TEXTS)
+    assert torch.equal(learner.student(batch), learner.student(batch))
+    assert learner.student.backbone.config.hidden_dropout_prob == 0.1
+
+
+def test_embeddings_are_frozen_where_the_paper_says_so() -> None:
+    learner = learner_of("sg-opt")
+    assert not learner.student.backbone.model.embeddings.word_embeddings.weight.requires_grad
+    assert learner.student.backbone.model.encoder.layer[0].output.dense.weight.requires_grad
+
+
+def test_one_checkpoint_is_the_whole_state() -> None:
+    learner = learner_of("parallel", **{"guide.model": "bundled", "guide.queue": 8})
+    learner.train()
+    learner(**inputs(learner))
+    other = learner_of("parallel", **{"guide.model": "bundled", "guide.queue": 8})
+    other.load_state_dict(copy.deepcopy(learner.state_dict()))
+    learner.eval()
+    other.eval()
+    assert torch.equal(learner(**inputs(learner))["loss"], other(**inputs(other))["loss"])
+    assert len(learner.state_dict()) == len(set(learner.state_dict()))
+
+
+def test_normalisation_is_left_out_of_training_and_comes_back(minilm: isotrope.Encoder) -> None:
+    stage = recipes.load("sg-opt").stages[0]
+    student = trained_student(minilm, stage)
+    assert len(student.tail) == 0
+    result = finished(student, minilm, stage)
+    assert len(result.tail) == 1
+    assert str(result.pooling) == "cls"
+    assert result.backbone is minilm.backbone
+
+
+def test_an_mlp_is_trained_and_then_dropped_or_kept() -> None:
+    for name, kept in (("simcse", 0), ("simcse-sup", 1)):
+        stage = recipes.load(name).stages[0]
+        encoder = isotrope.load()
+        student = trained_student(encoder, stage)
+        assert len(student.tail) == 1
+        result = finished(student, encoder, stage)
+        assert len(result.tail) == kept
+        if kept:
+            assert result.tail[0] is student.tail[0]
