@@ -22,9 +22,7 @@ class Outcome:
 
 
 @pytest.fixture
-def run(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Callable[..., Outcome]:
+def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
     """Runs the command in this process (torch is imported once for all tests), in an empty folder."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ISOTROPE_DATA", raising=False)

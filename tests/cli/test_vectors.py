@@ -40,9 +40,7 @@ def test_rows_come_back_whatever_lots_they_were_written_in(ending: str, lots: li
 def test_any_number_of_rows_fits_into_the_header() -> None:
     def header(rows: int) -> int:
         stream = io.BytesIO()
-        np.lib.format.write_array_header_1_0(
-            stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, 1024)}
-        )
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, 1024)})
         return stream.tell()
 
     assert header(0) == header(2**62)

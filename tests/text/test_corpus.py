@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from datasets import ClassLabel, Dataset, Features, Value
+from datasets import Dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -183,65 +183,7 @@ def test_any_other_label_is_an_error_with_file_and_row(tmp_path: Path, label: An
     assert not list((tmp_path / "out").iterdir())  # nothing half-written stays
 
 
-# -- the Hub -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def hub_folder(tmp_path: Path) -> Path:
-    """A data set folder as the Hub has them, with a label order of its own."""
-    folder = tmp_path / "org" / "nli"
-    folder.mkdir(parents=True)
-    names = ["contradiction", "entailment", "neutral"]
-    features = Features({**{column: Value("string") for column in PAIR}, "label": ClassLabel(names=names)})
-    Dataset.from_list(labelled(1, 2, 0, -1), features=features).to_parquet(str(folder / "train.parquet"))
-    Dataset.from_list(labelled(2), features=features).to_parquet(str(folder / "test.parquet"))
-    return folder
-
-
-def test_hub_streams_a_split_and_its_labels_go_by_name(tmp_path: Path, hub_folder: Path) -> None:
-    train = build_corpus([f"hub:{hub_folder}"], NLI, tmp_path / "train")
-    assert everything(train)["label"] == [0, 1, 2]
-    assert train.counts.unlabelled == 1
-    assert everything(build_corpus([f"hub:{hub_folder}:test"], NLI, tmp_path / "test"))["label"] == [1]
-
-
-def test_hub_errors_are_one_line(tmp_path: Path, hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(IsotropeError, match=r"nli:dev: can't be read \(.*dev.*train") as caught:
-        build_corpus([f"hub:{hub_folder}:dev"], NLI, tmp_path / "out")
-    assert "\n" not in str(caught.value)
-    monkeypatch.setattr("datasets.config.HF_HUB_OFFLINE", True)
-    with pytest.raises(IsotropeError, match=r"^hub:nobody/nothing: can't be read") as caught:
-        build_corpus(["hub:nobody/nothing"], ("text",), tmp_path / "out")
-    assert "\n" not in str(caught.value)
-
-
 # -- what is wrong, where, what to do ----------------------------------------------------------------------------------
-
-
-def test_missing_columns_are_named_with_those_there_are(tmp_path: Path) -> None:
-    table = written(tmp_path / "t.tsv", [{"sentence1": "a", "score": "3"}])
-    plain = tmp_path / "plain.txt"
-    plain.write_text("One.\n")
-    out = tmp_path / "out"
-    with pytest.raises(
-        IsotropeError, match=r"t\.tsv: .*needs pairs: column sentence2 is missing; it has: sentence1, sco"
-    ):
-        build_corpus([table], PAIR, out)
-    with pytest.raises(
-        IsotropeError,
-        match=r"plain\.txt: .*needs triplets: columns anchor, positive, negative are missing; plain sentences given",
-    ):
-        build_corpus([plain], ("anchor", "positive", "negative"), out)
-    with pytest.raises(
-        IsotropeError, match=r"plain\.txt: .*plain sentences given / .*t\.tsv: .*labelled pairs: columns"
-    ):
-        build_corpus([plain, table], NLI, out)
-    with pytest.raises(IsotropeError, match=r"t\.tsv: no column 'sentense1' \(did you mean 'sentence1'\?\)"):
-        build_corpus([table], ("text",), out, column="sentense1")
-    with pytest.raises(IsotropeError, match=r"plain\.txt: plain text has no columns"):
-        build_corpus([plain], ("text",), out, column="text")
-    with pytest.raises(IsotropeError, match="which column"):
-        build_corpus([written(tmp_path / "nli.tsv", ROWS)], ("text",), out)
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,19 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotrope.errors import IsotropeError
 from isotrope.text import plan as plan_module
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.permutation import permuted
-from isotrope.text.plan import Plan, _Batches, for_process, plan_batches
+from isotrope.text.plan import Plan, _Batches, _repeats, for_process, plan_batches
 
 PAIR = ("sentence1", "sentence2")
 
@@ -26,44 +25,6 @@ def sentences(folder: Path, texts: list[str]) -> Corpus:
 
 def batches(plan: Plan) -> list[list[int]]:
     return [plan[k].tolist() for k in range(len(plan))]
-
-
-# -- the order ---------------------------------------------------------------------------------------------------------
-
-
-@given(size=st.integers(1, 3000), seed=st.integers(-(2**70), 2**70), epoch=st.integers(0, 10**6))
-@example(size=2**10, seed=0, epoch=0)
-@example(size=2**10 + 1, seed=0, epoch=0)
-def test_permuted_is_a_permutation_of_any_size(size: int, seed: int, epoch: int) -> None:
-    assert sorted(permuted(0, size, size, seed, epoch).tolist()) == list(range(size))
-
-
-@given(size=st.integers(1, 2**40), cut=st.integers(0, 60), seed=st.integers(0, 99))
-def test_permuted_by_parts_is_the_whole(size: int, cut: int, seed: int) -> None:
-    start, stop = max(0, size - 60), size
-    whole = permuted(start, stop, size, seed, 1)
-    middle = min(stop, start + cut)
-    parts = [permuted(start, middle, size, seed, 1), permuted(middle, stop, size, seed, 1)]
-    assert np.concatenate(parts).tolist() == whole.tolist()
-    assert whole.min() >= 0
-    assert whole.max() < size
-    assert len(set(whole.tolist())) == len(whole)
-
-
-def test_permutations_are_as_good_as_drawn() -> None:
-    """All orders of four come about equally often; neighbours and epochs have nothing to do with one another."""
-    orders = Counter(tuple(permuted(0, 4, 4, seed, 0).tolist()) for seed in range(4800))
-    deviation = sum((found - 200) ** 2 / 200 for found in orders.values())  # chi-squared, 23 degrees of freedom
-    assert len(orders) == 24
-    assert deviation < 50
-    first, second = (permuted(0, 5000, 5000, 1, epoch) for epoch in (0, 1))
-    assert abs(np.corrcoef(first, second)[0, 1]) < 0.06
-    assert abs(np.corrcoef(first[1:], first[:-1])[0, 1]) < 0.06
-    assert (first == second).sum() < 10
-    assert (first == permuted(0, 5000, 5000, 2, 0)).sum() < 10
-
-
-# -- the plan ----------------------------------------------------------------------------------------------------------
 
 
 def test_without_duplicates_the_plan_is_the_order_cut_into_batches(tmp_path: Path) -> None:
@@ -141,6 +102,14 @@ def test_batches_follow_the_naive_rule(keys: list[int], batch_size: int, chunk: 
     found = [set(batch[batch >= 0].tolist()) for block in [*blocks, *filler.rest(False)] for batch in block]
     assert [{keys[row] for row in batch} for batch in found] == naive(keys, batch_size, list(range(len(keys))))
     assert sorted(row for batch in found for row in batch) == list(range(len(keys)))
+
+
+@given(rows=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=1, max_size=30), reach=st.integers(1, 9))
+def test_repeats_are_rows_with_an_equal_text_near_before_them(rows: list[tuple[int, int]], reach: int) -> None:
+    near = [
+        at for at, row in enumerate(rows) if {*row} & {text for b in rows[max(0, at - reach + 1) : at] for text in b}
+    ]
+    assert _repeats(np.array(rows), reach).tolist() == near
 
 
 @settings(max_examples=60, deadline=None)

@@ -22,6 +22,7 @@ class Teacher(Guide):
         super().__init__(dropout=dropout)
         self.encoder = encoder
         self.queue = MemoryQueue(queue, encoder.dim) if queue else None
+        self._new: list[Tensor] = []  # of this step: the queue must not change before its gradient is taken
         self.keep_frozen()
 
     @property
@@ -45,9 +46,16 @@ class Teacher(Guide):
         return None if self.queue is None else self.queue()
 
     def remember(self, vectors: Tensor) -> None:
-        """Into the queue."""
+        """Into the queue, after the step."""
         if self.queue is not None:
-            self.queue.push(vectors.detach())
+            self._new.append(vectors.detach())
+
+    def after_step(self, student: Encoder, progress: float) -> None:
+        """The step's vectors take the place of the oldest."""
+        for vectors in self._new:
+            assert self.queue is not None
+            self.queue.push(vectors)
+        self._new.clear()
 
 
 class Dual(Teacher):

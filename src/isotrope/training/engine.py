@@ -107,7 +107,7 @@ class Engine(Trainer):  # type: ignore[misc]
             logs.update({name: sum(found) / len(found) for name, found in self.parts.items()})
             self.parts.clear()
             if self.learner.temperature.log.requires_grad:
-                logs["temperature"] = float(self.learner.temperature())
+                logs["temperature"] = float(self.learner.temperature.log.detach().exp())
             logs["padding"] = 1 - self.tokens / max(self.places, 1)
         super().log(logs, *args, **kwargs)
 
