@@ -128,11 +128,11 @@ def test_a_bad_line_on_standard_input_leaves_nothing_behind(run: Run) -> None:
 
 def test_a_kill_leaves_nothing_behind(spawn: Callable[..., subprocess.Popen[str]], tmp_path: Path) -> None:
     """Both are stopped in the midst of it: waiting for more text, with rows written already."""
-    processes = {number: spawn("encode", "-", "--output", f"{number}.npy") for number in (2, 15)}
+    processes = {number: spawn("encode", "-", "--output", f"{number}.npy", "--batch-size", "1") for number in (2, 15)}
     assert tuple(processes) == (signal.SIGINT, signal.SIGTERM)
     for process in processes.values():
         assert process.stdin is not None
-        process.stdin.write("A dog.\n" * 2100)
+        process.stdin.write("A dog.\n" * 70)
         process.stdin.flush()
     deadline = time.monotonic() + 120
     while len([path for path in tmp_path.glob(".*.partial.npy") if path.stat().st_size > 0]) < 2:

@@ -13,10 +13,13 @@ from isotrope.cli import models
 
 
 class NotFound(BaseHTTPRequestHandler):
-    def do_HEAD(self) -> None:  # noqa: N802
+    def do_HEAD(self) -> None:
         self.send_error(404)
 
-    def log_message(self, format: str, *arguments: object) -> None:  # noqa: A002
+    def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
+        pass
+
+    def log_error(self, template: str, *arguments: object) -> None:  # type: ignore[override]
         pass
 
 

@@ -8,6 +8,12 @@ from isotrope.errors import IsotropeError
 from isotrope.text.outputs import check_output, whole_or_nothing
 
 
+def fail(path: Path, failure: BaseException) -> None:
+    with whole_or_nothing(path) as partial:
+        partial.write_text("half")
+        raise failure
+
+
 def test_the_file_appears_at_the_end_only(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     with whole_or_nothing(path) as partial:
@@ -25,18 +31,15 @@ def test_nothing_stays_after_a_failure_and_what_was_there_before_does(
 ) -> None:
     path = tmp_path / "x.txt"
     path.write_text("before")
-    with pytest.raises(failure), whole_or_nothing(path) as partial:
-        partial.write_text("half")
-        raise failure
+    with pytest.raises(failure):
+        fail(path, failure())
     assert path.read_text() == "before"
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_disk_error_is_told_in_words(tmp_path: Path) -> None:
     with pytest.raises(IsotropeError, match=r"x\.txt: can't be written \(No space left on device\)"):
-        with whole_or_nothing(tmp_path / "x.txt") as partial:
-            partial.write_text("half")
-            raise OSError(28, "No space left on device")
+        fail(tmp_path / "x.txt", OSError(28, "No space left on device"))
     assert not list(tmp_path.iterdir())
 
 

@@ -69,6 +69,15 @@ def test_what_is_left_of_an_epoch_comes_in_a_smaller_batch(tmp_path: Path) -> No
     assert (stored[2, 5:] == -1).all()
 
 
+def test_rows_held_out_never_come(tmp_path: Path) -> None:
+    corpus = sentences(tmp_path, [f"Sentence {i}." for i in range(25)])
+    held_out = [3, 7, 24]
+    plan = plan_batches(corpus, batch_size=4, epochs=2, seed=1, drop_last=False, held_out=held_out, folder=tmp_path)
+    assert (len(plan), plan.steps_per_epoch) == (12, 6)
+    for epoch in (batches(plan)[:6], batches(plan)[6:]):
+        assert sorted(row for batch in epoch for row in batch) == sorted(set(range(25)) - set(held_out))
+
+
 def naive(keys: list[int], batch_size: int, rows: list[int]) -> list[set[int]]:
     """The rule in one loop: those that wait first, then those that come; who meets an equal waits."""
     done, waiting, stream = [], [], list(rows)

@@ -24,6 +24,15 @@ def pretrain(
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")],
     steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 16_000,
     batch_tokens: Annotated[int, typer.Option(min=64, help="Tokens in a step.")] = 2048,
+    start: Annotated[
+        Path | None,
+        typer.Option(
+            help="Folder of a masked language model to go on from, with its vocabulary and sizes.",
+            show_default="begin anew",
+            exists=True,
+            file_okay=False,
+        ),
+    ] = None,
     layers: Annotated[int, typer.Option(min=1)] = 4,
     dim: Annotated[int, typer.Option(min=1, help="Width of a layer.")] = 256,
     heads: Annotated[int, typer.Option(min=1, help="Attention heads.")] = 4,
@@ -54,6 +63,7 @@ def pretrain(
         from isotrope.training.pretrain import pretrain as train
     config = Pretraining(
         files=weights,
+        start=str(start) if start else None,
         tokenizer=str(tokenizer) if tokenizer else None,
         vocabulary=vocabulary,
         layers=layers,

@@ -24,7 +24,7 @@ def check_output(path: Path, endings: Collection[str], *, force: bool = False) -
 
 @contextmanager
 def whole_or_nothing(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to. At the end it takes the place of `path`; if anything goes wrong it is removed."""
+    """A path beside `path` to write to. It takes the place of `path` at the end, or is removed if anything fails."""
     partial = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
     try:
         yield partial

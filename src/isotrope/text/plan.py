@@ -87,14 +87,19 @@ def plan_batches(
     return Plan(folder / PLAN, tuple(starts), per_epoch)
 
 
-def held_out_rows(corpus: Corpus, most: int) -> list[int]:
-    """A few rows to measure on, at most one in fifty and never more than `most`, chosen by their first text's key.
+def held_out_rows(corpus: Corpus, about: int) -> list[int]:
+    """Some rows to measure on: about one in fifty, and no more than about `about`, chosen by their first text's key.
 
-    Rows with the same text go the same way, so no held-out text is met in training. None are held out of a corpus that
-    is too small for it.
+    Rows with the same first text go the same way, so none of these is met in training. A corpus that is too small, or
+    nothing but repetition, has none.
     """
-    share = max(50, -(-len(corpus) // most))
-    return [int(row) for row in np.flatnonzero(np.asarray(corpus.keys[:, 0]) % share == 0)[:most]]
+    share = max(50, -(-len(corpus) // about))
+    part = np.asarray(corpus.keys[:, 0]) % share
+    for chosen in range(share):
+        rows = np.flatnonzero(part == chosen)
+        if 1 < len(rows) <= 2 * about:
+            return [int(row) for row in rows]
+    return []
 
 
 def for_process(indices: IntArray, rank: int, world: int) -> IntArray:

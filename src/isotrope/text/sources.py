@@ -15,6 +15,7 @@ log = logging.getLogger(__name__)
 
 Source: TypeAlias = str | Path | Iterable[str] | Iterable[Row]
 HUB = "hub:"
+NLI_NAMES = {"sentence1": ("premise",), "sentence2": ("hypothesis",)}
 SHOWN = 3  # sources that a message names
 
 
@@ -106,7 +107,7 @@ def _find_columns(first: Row, columns: tuple[str, ...], column: str | None, wher
         raise IsotropeError(f"{where}: plain text has no columns; leave out --column")
     if column and column not in first:
         raise IsotropeError(f"{where}: no column '{column}'{nearest(column, first)}; it has: {', '.join(first)}")
-    names = {wanted: column if column and wanted == "text" else wanted for wanted in columns}
+    names = {wanted: column if column and wanted == "text" else _spelt(wanted, first) for wanted in columns}
     if columns == ("text",) and not column:
         names["text"] = _text_column(first, kind, where)
     missing = [name for name in names.values() if name not in first]
@@ -115,6 +116,11 @@ def _find_columns(first: Row, columns: tuple[str, ...], column: str | None, wher
         there = "plain sentences given" if set(first) == {"text"} else f"it has: {', '.join(first)}"
         raise IsotropeError(f"{where}: the recipe needs {kind_of(columns)}: {said}; {there}")
     return names
+
+
+def _spelt(wanted: str, first: Row) -> str:
+    """The column under its own name, or as NLI data sets call it."""
+    return wanted if wanted in first else next((name for name in NLI_NAMES.get(wanted, ()) if name in first), wanted)
 
 
 def _renamed(rows: Iterable[Row], names: dict[str, str], where: str) -> Iterator[Row]:

@@ -34,7 +34,7 @@ from isotrope.text.sources import Source
 from isotrope.training.assemble import finished, make_batches, make_guide, trained_student
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import last_checkpoint
-from isotrope.training.engine import Engine
+from isotrope.training.engine import LOG, Engine
 from isotrope.training.learner import Learner
 from isotrope.training.processes import is_main_process, main_process_first
 from isotrope.training.watch import Score, Watch
@@ -148,8 +148,10 @@ class Run:
         learner = Learner(student, guide, stage).to(started.device)
         corpus, plan, held_out = self._text(folder, stage, sources, column, scored=score is not None, resume=resume)
         batches = make_batches(corpus, plan, stage, student, guide, folder)
+        watched = held_out or list(range(min(WATCHED_ROWS, len(corpus))))
         watch = Watch(
-            held_out=batches.item(held_out, torch.Generator().manual_seed(0)),
+            batch=batches.item(watched, torch.Generator().manual_seed(0)),
+            held_out=bool(held_out),
             evaluated=lambda: finished(student, started, stage),
             score=score,
         )
@@ -157,6 +159,7 @@ class Run:
         try:
             checkpoint = last_checkpoint(folder) if resume else None
             engine = Engine(learner, batches, watch, folder, bar)
+            watch.begin(learner, folder / LOG)
             engine.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         finally:
             bar.stop()
@@ -182,10 +185,7 @@ class Run:
     def _text(
         self, folder: Path, stage: Stage, sources: Sequence[Source], column: str | None, *, scored: bool, resume: bool
     ) -> tuple[Corpus, Plan, list[int]]:
-        """The stage's corpus, its plan, and the rows on which the label-free figures are taken.
-
-        Without a development set these are held out of training, so that their loss means something.
-        """
+        """The stage's corpus, its plan, and the rows that are held out: some where there is no development set."""
         there = folder / "corpus"
         before = json.loads((there / "corpus.json").read_text())["fingerprint"] if resume and there.is_dir() else None
         with main_process_first():
@@ -201,7 +201,7 @@ class Run:
                 shutil.rmtree(there, ignore_errors=True)
                 scratch.rename(there)
             corpus = Corpus(there)
-            watched = held_out_rows(corpus, WATCHED_ROWS)
+            held_out = [] if scored else held_out_rows(corpus, WATCHED_ROWS)
             training = stage.training
             plan = plan_batches(
                 corpus,
@@ -210,10 +210,10 @@ class Run:
                 steps=training.steps * training.gradient_accumulation if training.steps else None,
                 seed=training.seed,
                 drop_last=training.drop_last,
-                held_out=() if scored else watched,
+                held_out=held_out,
                 folder=there,
             )
-        return corpus, plan, watched
+        return corpus, plan, held_out
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[str]:

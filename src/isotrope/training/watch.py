@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import torch
@@ -20,18 +22,27 @@ RANK_LOST = 0.5  # share of the first effective rank below which directions are 
 
 @dataclass
 class Watch:
-    """Measures the learner's student. `held_out` is a batch of rows that is never trained on."""
+    """Measures the learner's student on a fixed batch, which may be `held_out`: never trained on."""
 
-    held_out: dict[str, Any]
+    batch: dict[str, Any]
+    held_out: bool
     evaluated: Callable[[], Encoder]  # the student as it would be saved now
     score: Score | None = None
-    first_rank: float | None = field(default=None, init=False)
+    first: dict[str, float] = field(default_factory=dict, init=False)  # before the first step
+
+    def begin(self, learner: Learner, log: Path) -> None:
+        """Measures before the first step, as line 0 of the log; a resumed run finds it there."""
+        if not log.is_file():
+            figures = {f"eval_{name}": value for name, value in self.figures(learner).items()}
+            log.write_text(json.dumps({"step": 0, **figures}) + "\n")
+        line = json.loads(log.read_text().partition("\n")[0])
+        self.first = {name.removeprefix("eval_"): value for name, value in line.items()}
 
     @torch.no_grad()
     def figures(self, learner: Learner) -> dict[str, float]:
         """`spearman` with a development set; always the label-free ones. Draws from no global random state."""
         device = learner.student.device
-        batch = {name: value.to(device) for name, value in self.held_out.items()}
+        batch = {name: value.to(device) for name, value in self.batch.items()}
         was_training = learner.training
         with torch.random.fork_rng():
             torch.manual_seed(0)
@@ -45,12 +56,13 @@ class Watch:
             pair = learner.student(text), learner.student(other)
         learner.train(was_training)
         found = {
-            "held_out_loss": loss,
             "alignment": float(alignment(*pair)),
             "uniformity": float(uniformity(vectors)),
             "effective_rank": float(effective_rank(vectors)),
             "mean_cosine": float(mean_cosine(vectors)),
         }
+        if self.held_out:
+            found["held_out_loss"] = loss
         if self.score is not None:
             found = {"spearman": self.score(self.evaluated()), **found}
         return found
@@ -58,12 +70,11 @@ class Watch:
     def collapse(self, figures: dict[str, float]) -> str | None:
         """In words, what is going wrong; None while nothing is."""
         rank, cosine = figures["effective_rank"], figures["mean_cosine"]
-        self.first_rank = self.first_rank or rank
-        if cosine > NEAR_ONE:
+        if cosine > max(NEAR_ONE, self.first["mean_cosine"]):
             return f"the vectors are collapsing: random sentences have a mean cosine of {cosine:.3f}, all look alike"
-        if rank < RANK_LOST * self.first_rank:
+        if rank < RANK_LOST * self.first["effective_rank"]:
             return (
-                f"the vectors are collapsing: their effective rank fell from {self.first_rank:.1f} to {rank:.1f}, "
-                "most directions are no longer used"
+                f"the vectors are collapsing: their effective rank fell from {self.first['effective_rank']:.1f} "
+                f"to {rank:.1f}, most directions are no longer used"
             )
         return None
