@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
@@ -33,7 +34,7 @@ def print_table(table: Table) -> None:
 
 def waiting(title: str) -> AbstractContextManager[Any]:
     """A spinner for something of unknown length."""
-    return Console(stderr=True).status(f"{title} ...")
+    return Console(stderr=True).status(f"{escape(title)} ...")
 
 
 class Advance(Protocol):

@@ -74,7 +74,7 @@ def encode(
 
 def _count(source: str, column: str | None) -> int | None:
     """Reads a file through once, for the bar, and so that a bad line is found now and not after hours."""
-    if not Path(source).is_file():
+    if source == "-" or not Path(source).is_file():
         return None  # a pipe can be read once only; what is missing is found when it is read
     with waiting(f"Reading {source}"):
         return sum(1 for _ in read_sentences(source, column))

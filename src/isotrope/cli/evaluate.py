@@ -50,9 +50,9 @@ def evaluate(
     [dim]Example:[/] isotrope evaluate bundled minilm --tasks stsb,sts12 --pooling mean,cls --data DIR
     """
     poolings = _names(pooling)
-    loaded = load_tasks(_names(tasks), data, split)
+    loaded = load_tasks(_names(tasks) or ["bundled"], data, split)
     check_models(models, poolings)
-    results = list(_results(models, poolings, loaded, split=split, batch_size=batch_size, device=device))
+    results = list(_results(models, poolings, loaded, device, split=split, batch_size=batch_size))
     if as_json:
         print_json({"results": results})
     else:
@@ -70,12 +70,11 @@ def load_tasks(names: list[str], data: Path | None, split: str | None) -> dict[s
 
 
 def _results(
-    models: list[str], poolings: list[str], tasks: dict[str, Pairs], **options: Any
+    models: list[str], poolings: list[str], tasks: dict[str, Pairs], device: str | None, **options: Any
 ) -> Iterator[dict[str, Any]]:
     """One entry for each model under each pooling; a model is loaded once."""
     from isotrope.evaluation.sts import evaluate as measure
 
-    device = options.pop("device")
     for model in models:
         encoder = load_encoder(model, device=device)
         variants = [_pooled(encoder, name) for name in poolings] or [encoder]
@@ -113,9 +112,8 @@ def _table(results: list[dict[str, Any]]) -> Table:
         table.add_column("Average", justify="right")
         columns.append([entry["average"] for entry in results])
     for i, entry in enumerate(results):
-        figures = (
-            f"[bold]{column[i]:.2f}[/]" if column[i] == max(column) else f"{column[i]:.2f}" for column in columns
-        )
+        best = [len(column) > 1 and column[i] == max(column) for column in columns]
+        figures = (f"{'[bold]' if b else ''}{column[i]:.2f}" for b, column in zip(best, columns, strict=True))
         table.add_row(escape(entry["model"]), entry["pooling"], *figures)
     return table
 

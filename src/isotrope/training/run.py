@@ -17,7 +17,7 @@ import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from transformers import set_seed
@@ -27,18 +27,19 @@ from isotrope.encoders import Encoder, load
 from isotrope.errors import IsotropeError
 from isotrope.evaluation import evaluate, load_task
 from isotrope.evaluation.pairs import read_pairs
-from isotrope.recipes.schema import Recipe, Stage
+from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source
-from isotrope.training.assemble import finished, make_batches, make_guide, trained_student
+from isotrope.training.assemble import check_teachers, finished, make_batches, make_guide, trained_student
 from isotrope.training.bar import RunBar
-from isotrope.training.checkpoints import last_checkpoint
+from isotrope.training.checkpoints import RUN, check_run, last_checkpoint
 from isotrope.training.engine import LOG, Engine
 from isotrope.training.learner import Learner
 from isotrope.training.processes import is_main_process, main_process_first
 from isotrope.training.watch import Score, Watch
 
+StageText: TypeAlias = tuple[Corpus, Plan, list[int]]  # the last: rows that are held out
 WATCHED_ROWS = 256  # of which the label-free figures are taken
 
 
@@ -71,12 +72,19 @@ def train(
     if teacher is not None:
         chosen["guide.model"] = str(teacher)
     resolved = recipes.load(str(recipe), chosen)
-    score = development_score(dev, data)
+    check_teachers(resolved)
     run = Run(Path(output), resolved, str(model), dev=str(dev) if dev else None)
     run.open(resume)
-    encoder = load(model)
-    for number, stage in enumerate(resolved.stages):
-        encoder = run.stage(number, stage, encoder, as_sources(sentences), score, column=column, resume=resume)
+    try:
+        score, sources = development_score(dev, data), as_sources(sentences)
+        encoder = load(model)
+        texts = [run.text(k, sources, column, scored=score is not None, resume=resume) for k in range(run.stages)]
+        for k, text in enumerate(texts):
+            encoder = run.stage(k, encoder, text, score, resume=resume)
+    except IsotropeError:
+        if not resume:
+            run.forget()
+        raise
     return run.finish(encoder)
 
 
@@ -108,36 +116,28 @@ class Run:
     model: str
     dev: str | None
 
+    @property
+    def stages(self) -> int:
+        """How many there are."""
+        return len(self.recipe.stages)
+
     def open(self, resume: bool) -> None:
         """Makes it, or checks that the one there was begun alike."""
+        check_run(self.folder, resume=resume)
         identity = {"model": self.model, "dev": self.dev, "recipe": self.recipe.model_dump(mode="json")}
-        file = self.folder / "run.json"
+        file = self.folder / RUN
         if resume:
-            if not file.is_file():
-                raise IsotropeError(f"{self.folder}: nothing to resume (no run.json in it)")
             if differing := differences(json.loads(file.read_text()), identity):
                 raise IsotropeError(f"{self.folder}: begun otherwise, so not resumed: {'; '.join(differing)}")
             return
         if is_main_process():
-            if self.folder.exists() and any(self.folder.iterdir()):
-                raise IsotropeError(f"{self.folder}: exists already; give --resume to go on with it, or another folder")
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / "recipe.toml").write_text(recipes.to_toml(self.recipe), encoding="utf-8")
             file.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
 
-    def stage(
-        self,
-        number: int,
-        stage: Stage,
-        encoder: Encoder,
-        sources: Sequence[Source],
-        score: Score | None,
-        *,
-        column: str | None,
-        resume: bool,
-    ) -> Encoder:
+    def stage(self, number: int, encoder: Encoder, text: StageText, score: Score | None, *, resume: bool) -> Encoder:
         """Runs one stage, or loads what it made if it is done already."""
-        folder = self.folder if len(self.recipe.stages) == 1 else self.folder / f"stage-{number + 1}"
+        stage, folder = self.recipe.stages[number], self.stage_folder(number)
         done = folder / "encoder"
         if resume and (done / "modules.json").is_file():
             return load(done, device=str(encoder.device))
@@ -146,7 +146,7 @@ class Run:
         student = trained_student(started, stage)
         guide = make_guide(stage, student, encoder)
         learner = Learner(student, guide, stage).to(started.device)
-        corpus, plan, held_out = self._text(folder, stage, sources, column, scored=score is not None, resume=resume)
+        corpus, plan, held_out = text
         batches = make_batches(corpus, plan, stage, student, guide, folder)
         watched = held_out or list(range(min(WATCHED_ROWS, len(corpus))))
         watch = Watch(
@@ -155,7 +155,7 @@ class Run:
             evaluated=lambda: finished(student, started, stage),
             score=score,
         )
-        bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
+        bar = RunBar(self.recipe.name if self.stages == 1 else f"{self.recipe.name} {number + 1}")
         try:
             checkpoint = last_checkpoint(folder) if resume else None
             engine = Engine(learner, batches, watch, folder, bar)
@@ -164,7 +164,7 @@ class Run:
         finally:
             bar.stop()
         result = finished(student, started, stage).eval()
-        if is_main_process() and len(self.recipe.stages) > 1:
+        if is_main_process() and self.stages > 1:
             result.save(done, card=self.card(), force=True)
         return result
 
@@ -182,27 +182,17 @@ class Run:
             f"{'; ' + source if source else ''}).\n\n```toml\n{recipes.to_toml(self.recipe)}```"
         )
 
-    def _text(
-        self, folder: Path, stage: Stage, sources: Sequence[Source], column: str | None, *, scored: bool, resume: bool
-    ) -> tuple[Corpus, Plan, list[int]]:
-        """The stage's corpus, its plan, and the rows that are held out: some where there is no development set."""
-        there = folder / "corpus"
-        before = json.loads((there / "corpus.json").read_text())["fingerprint"] if resume and there.is_dir() else None
+    def text(
+        self, number: int, sources: Sequence[Source], column: str | None, *, scored: bool, resume: bool
+    ) -> StageText:
+        """A stage's corpus, its plan, and the rows that are held out: some where there is no development set."""
+        stage, folder = self.recipe.stages[number], self.stage_folder(number)
+        there, training = folder / "corpus", stage.training
         with main_process_first():
             if is_main_process():
-                scratch = folder / "corpus.new"
-                corpus = build_corpus(sources, stage.columns, scratch, column=column)
-                if before and corpus.fingerprint != before:
-                    now = corpus.fingerprint
-                    shutil.rmtree(scratch)
-                    raise IsotropeError(
-                        f"{self.folder}: begun with another corpus, so not resumed (fingerprint {before[:8]} -> {now[:8]})"
-                    )
-                shutil.rmtree(there, ignore_errors=True)
-                scratch.rename(there)
+                self._build_corpus(sources, stage.columns, there, column, resume=resume)
             corpus = Corpus(there)
             held_out = [] if scored else held_out_rows(corpus, WATCHED_ROWS)
-            training = stage.training
             plan = plan_batches(
                 corpus,
                 batch_size=training.batch_size,
@@ -214,6 +204,34 @@ class Run:
                 folder=there,
             )
         return corpus, plan, held_out
+
+    def stage_folder(self, number: int) -> Path:
+        """Where a stage lies."""
+        return self.folder if self.stages == 1 else self.folder / f"stage-{number + 1}"
+
+    def forget(self) -> None:
+        """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
+        logs = [log.read_text() for log in self.folder.rglob(LOG)]
+        begun = [*self.folder.rglob("checkpoint-*"), *self.folder.rglob("teacher"), *(log for log in logs if "loss" in log)]
+        if is_main_process() and not begun:
+            shutil.rmtree(self.folder)
+
+    def _build_corpus(
+        self, sources: Sequence[Source], columns: tuple[str, ...], there: Path, column: str | None, *, resume: bool
+    ) -> None:
+        """Builds it beside its place; a resumed run must find what it was begun with."""
+        scratch = there.with_name("corpus.new")
+        try:
+            build_corpus(sources, columns, scratch, column=column)
+            if resume and there.is_dir():
+                before, now = (json.loads((one / "corpus.json").read_text()) for one in (there, scratch))
+                if before["fingerprint"] != now["fingerprint"]:
+                    changed = "; ".join(differences(before, now))
+                    raise IsotropeError(f"{self.folder}: begun with another corpus, so not resumed: {changed}")
+            shutil.rmtree(there, ignore_errors=True)
+            scratch.rename(there)
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[str]:
