@@ -16,7 +16,7 @@ from rich.table import Table
 
 from isotrope.cli.console import print_json, print_table, waiting
 from isotrope.cli.evaluate import AsJson
-from isotrope.cli.models import HUB, hub_answers
+from isotrope.hub import HUB, hub_answers
 from isotrope.errors import IsotropeError
 
 NEEDED = ("isotrope", "torch", "transformers", "sentence-transformers", "datasets", "numpy")

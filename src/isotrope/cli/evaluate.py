@@ -12,7 +12,8 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.cli.console import counting, print_json, print_table, waiting
-from isotrope.cli.models import MODEL_HELP, BatchSize, Device, check_models, load_encoder, stay_offline_without_hub
+from isotrope.cli.models import MODEL_HELP, BatchSize, Device, check_models, load_encoder
+from isotrope.hub import stay_offline_without_hub
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder
@@ -77,7 +78,7 @@ def _results(
 
     for model in models:
         encoder = load_encoder(model, device=device)
-        variants = [_pooled(encoder, name) for name in poolings] or [encoder]
+        variants = [encoder.with_pooling(name) for name in poolings] or [encoder]
         with counting(model, len(variants) * len(tasks)) as advance:
             for variant in variants:
                 found = {}
@@ -91,14 +92,6 @@ def _results(
                     "tasks": {task: result.as_json() for task, result in found.items()},
                     "average": round(mean(result.spearman["all"] for result in found.values()), 2),
                 }
-
-
-def _pooled(encoder: Encoder, name: str) -> Encoder:
-    """The encoder's own pooling keeps the layers that were trained behind it; any other goes without them."""
-    from isotrope.encoders import Pooling
-
-    pooling = Pooling.parse(name).resolve(encoder.backbone.layers)
-    return encoder if pooling == encoder.pooling else encoder.with_pooling(pooling)
 
 
 def _table(results: list[dict[str, Any]]) -> Table:

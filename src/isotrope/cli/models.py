@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import ssl
-import urllib.error
-import urllib.request
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -14,12 +10,10 @@ import typer
 
 from isotrope.cli.console import waiting
 from isotrope.errors import IsotropeError
+from isotrope.hub import stay_offline_without_hub
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder
-
-HUB = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
-HUB_PATIENCE = 3  # seconds
 
 MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
 BatchSize = Annotated[int, typer.Option(min=1, help="Sentences at a time.")]
@@ -62,22 +56,3 @@ def load_encoder(name: str, *, pooling: str | None = None, device: str | None = 
         except (RuntimeError, AssertionError) as error:
             raise IsotropeError(f"there is no device '{device}' on this machine; leave out --device") from error
         return load(name, pooling=pooling, device=device)
-
-
-def stay_offline_without_hub() -> None:
-    """Without a network the Hub's own client tries again for more than a minute; its offline mode, in which it takes
-    what was downloaded before, answers at once. The client reads the setting when it is first imported.
-    """
-    if not os.environ.get("HF_HUB_OFFLINE") and not hub_answers():
-        os.environ["HF_HUB_OFFLINE"] = "1"
-
-
-def hub_answers() -> bool:
-    """Whether the Hugging Face Hub says anything at all."""
-    try:
-        urllib.request.urlopen(urllib.request.Request(HUB, method="HEAD"), timeout=HUB_PATIENCE).close()
-    except urllib.error.HTTPError:
-        return True  # an answer, though not a friendly one
-    except OSError as error:
-        return isinstance(getattr(error, "reason", error), ssl.SSLError)  # its client has certificates of its own
-    return True

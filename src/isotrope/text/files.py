@@ -95,7 +95,7 @@ def _texts(path: str | Path, column: str | None) -> Iterator[str]:
         if row is None:
             yield ""
             continue
-        column = column or _text_column(row, kind, where)
+        column = column or text_column(row, kind, where)
         _check_columns(row, (column,), f"{where}: row {number}")
         value = row[column]
         if value is not None and not isinstance(value, str):
@@ -112,7 +112,7 @@ def _encodable(text: str, where: str) -> str:
     return text
 
 
-def _text_column(row: Row, kind: str, where: str) -> str:
+def text_column(row: Row, kind: str, where: str) -> str:
     """Which column holds the sentences, judged by the first row."""
     for name in TEXT_COLUMNS:
         if name in row:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from isotrope.errors import IsotropeError, nearest
-from isotrope.text.files import Row, _text_column, file_kind, read_table
+from isotrope.text.files import Row, text_column, file_kind, read_table
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +109,7 @@ def _find_columns(first: Row, columns: tuple[str, ...], column: str | None, wher
         raise IsotropeError(f"{where}: no column '{column}'{nearest(column, first)}; it has: {', '.join(first)}")
     names = {wanted: column if column and wanted == "text" else _spelt(wanted, first) for wanted in columns}
     if columns == ("text",) and not column:
-        names["text"] = _text_column(first, kind, where)
+        names["text"] = text_column(first, kind, where)
     missing = [name for name in names.values() if name not in first]
     if missing:
         said = f"column {missing[0]} is missing" if len(missing) == 1 else f"columns {', '.join(missing)} are missing"

@@ -44,7 +44,8 @@ class StageBatches(Dataset[Item]):
         self.masker = Masker(student.tokenizer, stage.objective.masked) if masks else None
 
     def __len__(self) -> int:
-        return len(self.plan)
+        """Those that make whole steps: what would be less than one at the end, under accumulation, is left out."""
+        return max(len(self.plan) - len(self.plan) % self.stage.training.gradient_accumulation, 1)
 
     def __getitem__(self, k: int) -> Item:
         rows = for_process(self.plan[k], self.rank, self.world)

@@ -1,10 +1,27 @@
-"""Which checkpoint a killed run goes on from."""
+"""Whether a run can begin or go on, from which checkpoint, and what is said when one can't be written."""
 
 from __future__ import annotations
 
 import json
 import re
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+
+from safetensors import SafetensorError
+
+from isotrope.errors import IsotropeError
+
+RUN = "run.json"  # what a run was begun with
+
+
+def check_run(folder: Path, *, resume: bool) -> None:
+    """Refuses to begin a run where something is, and to resume one where nothing is."""
+    if resume and not (folder / RUN).is_file():
+        raise IsotropeError(f"{folder}: nothing to resume (no {RUN} in it)")
+    if not resume and folder.exists() and any(folder.iterdir()):
+        raise IsotropeError(f"{folder}: exists already; give --resume to go on with it, or another folder")
 
 
 def last_checkpoint(run: Path) -> Path | None:
@@ -23,3 +40,29 @@ def last_checkpoint(run: Path) -> Path | None:
             continue
         return path
     return None
+
+
+@contextmanager
+def whole_checkpoint(run: Path, step: int) -> Iterator[None]:
+    """A checkpoint that can't be written to its end is removed: the room is needed."""
+    folder = run / f"checkpoint-{step}"
+    with writing(folder):
+        try:
+            yield
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What keeps a file of a run from being written, a full disk above all, in one line."""
+    try:
+        yield
+    except (OSError, RuntimeError, SafetensorError) as error:  # the last two are torch's and safetensors' words for it
+        kept = last_checkpoint(path.parent)
+        reason = " ".join(str(error).split())[:150]
+        raise IsotropeError(
+            f"{path} could not be written ({reason}); the last whole checkpoint is {kept.name if kept else 'none'}; "
+            "make room, then go on with --resume"
+        ) from error

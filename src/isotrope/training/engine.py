@@ -7,34 +7,28 @@ from __future__ import annotations
 
 import json
 import math
-import shutil
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_model
+from safetensors.torch import load_model, save_model
 from torch import Tensor
 from torch.utils.data import DataLoader, SequentialSampler
-from transformers import (
-    EarlyStoppingCallback,
-    Trainer,
-    TrainerCallback,
-    TrainerControl,
-    TrainerState,
-    TrainingArguments,
-)
+from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders.loading import default_device
 from isotrope.errors import IsotropeError
 from isotrope.recipes.schema import Training
+from isotrope.text.outputs import whole_or_nothing
 from isotrope.training.bar import RunBar
 from isotrope.training.batches import StageBatches
-from isotrope.training.checkpoints import last_checkpoint
+from isotrope.training.checkpoints import last_checkpoint, whole_checkpoint, writing
 from isotrope.training.learner import Learner
-from isotrope.training.watch import Watch
+from isotrope.training.watch import Watch, collapse, evaluations_without_gain
 
 LOG = "log.jsonl"
+WEIGHTS = "model.safetensors"
 
 
 class Engine(Trainer):  # type: ignore[misc]
@@ -42,21 +36,29 @@ class Engine(Trainer):  # type: ignore[misc]
 
     def __init__(self, learner: Learner, batches: StageBatches, watch: Watch, run: Path, bar: RunBar) -> None:
         training = learner.stage.training
-        callbacks: list[TrainerCallback] = [AfterStep(), LogFile(run / LOG), bar]
-        if watch.score is not None and training.patience:
-            callbacks.append(EarlyStoppingCallback(early_stopping_patience=training.patience))
         super().__init__(
             model=learner,
             args=arguments(training, run, steps=len(batches), scored=watch.score is not None),
             train_dataset=batches,
             eval_dataset=batches,  # asked for by the trainer; `evaluate` looks at what the watch holds
             data_collator=lambda items: items[0],
-            callbacks=callbacks,
+            callbacks=[AfterStep(), LogFile(run / LOG), bar],
         )
         self.pop_callback(PrinterCallback)
         self.learner, self.watch, self.run, self.bar = learner, watch, run, bar
         self.parts: dict[str, list[float]] = {}
         self.tokens = self.places = 0
+        torch.manual_seed(training.seed + self.args.process_index)  # no two processes draw the same dropout
+
+    def train(self, resume_from_checkpoint: str | None = None, *args: Any, **kwargs: Any) -> Any:
+        """Measures before the first step, too."""
+        self.args.eval_on_start = resume_from_checkpoint is None
+        return super().train(resume_from_checkpoint, *args, **kwargs)
+
+    def _run_epoch(self, *args: Any, **kwargs: Any) -> None:
+        """The plan is one epoch to the trainer. Nothing of it is left to a run that was killed when it had stopped."""
+        if not self._out_of_patience():
+            super()._run_epoch(*args, **kwargs)
 
     def get_train_dataloader(self) -> DataLoader[Any]:
         """One planned batch after the other. Not sharded: each process has its share of every batch already."""
@@ -85,13 +87,7 @@ class Engine(Trainer):  # type: ignore[misc]
         """The learner's loss. A loss that is no number ends the run before it can spoil a checkpoint."""
         parts: dict[str, Tensor] = model(**inputs)
         loss = parts["loss"]
-        if not math.isfinite(float(loss.detach())):
-            kept = last_checkpoint(self.run)
-            raise IsotropeError(
-                f"the loss became {float(loss.detach())} at step {self.state.global_step + 1}; "
-                f"the last good checkpoint is {kept.name if kept else 'none'}; "
-                "lower training.learning_rate or raise objective.temperature"
-            )
+        self._stop_unless_finite("loss", float(loss.detach()))
         for name, part in parts.items():
             if name != "loss" and len(parts) > 2:
                 self.parts.setdefault(name, []).append(float(part))
@@ -100,6 +96,22 @@ class Engine(Trainer):  # type: ignore[misc]
             self.places += batch.input_ids.numel()
         self.bar.tokens = self.tokens
         return (loss, parts) if return_outputs else loss
+
+    def _get_grad_norm(self, *args: Any, **kwargs: Any) -> Any:
+        """A finite loss may have a gradient that is not: the weights must not get it. Half precision scales its own."""
+        norm = super()._get_grad_norm(*args, **kwargs)
+        if not self.args.fp16:
+            self._stop_unless_finite("gradient", float(norm))
+        return norm
+
+    def _stop_unless_finite(self, name: str, value: float) -> None:
+        if not math.isfinite(value):
+            kept = last_checkpoint(self.run)
+            raise IsotropeError(
+                f"the {name} became {value} at step {self.state.global_step + 1}; "
+                f"the last good checkpoint is {kept.name if kept else 'none'}; "
+                "lower training.learning_rate or raise objective.temperature"
+            )
 
     def log(self, logs: dict[str, float], *args: Any, **kwargs: Any) -> None:
         """Adds the parts of the loss since the last line, the temperature where it learns, and the share of padding."""
@@ -112,33 +124,43 @@ class Engine(Trainer):  # type: ignore[misc]
         super().log(logs, *args, **kwargs)
 
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
-        """The watch's figures, under the names that choose the best checkpoint."""
+        """The watch's figures, under the names that choose the best checkpoint; stops the run if patience is lost."""
         figures = self.watch.figures(self.learner)
-        warning = self.watch.collapse(figures)
-        if warning:
-            self.bar.say(f"step {self.state.global_step}: {warning}")
         metrics = {f"eval_{name}": value for name, value in figures.items()}
         self.log(dict(metrics))
+        first = next(line for line in self.state.log_history if "eval_uniformity" in line)  # also of a resumed run
+        warning = collapse(figures, {name: first[f"eval_{name}"] for name in figures})
+        if warning and self.is_world_process_zero():
+            self.bar.say(f"step {self.state.global_step}: {warning}")
         self.control: TrainerControl = self.callback_handler.on_evaluate(self.args, self.state, self.control, metrics)
+        self.control.should_training_stop |= self._out_of_patience()
         return metrics
+
+    def _out_of_patience(self) -> bool:
+        """Judged by the history, which is in the checkpoint: a resumed run stops where the uninterrupted one did."""
+        patience = self.learner.stage.training.patience
+        return patience is not None and evaluations_without_gain(self.state.log_history) >= patience
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         """Tied weights (a masked LM's) are written once."""
         folder = Path(output_dir or self.args.output_dir)
         folder.mkdir(parents=True, exist_ok=True)
-        save_model(self.learner, str(folder / "model.safetensors"))
+        save_model(self.learner, str(folder / WEIGHTS))
+
+    def _load_from_checkpoint(self, resume_from_checkpoint: str, model: Any = None) -> None:
+        load_model(self.learner, Path(resume_from_checkpoint) / WEIGHTS, device=str(self.args.device))
+
+    def _load_best_model(self) -> None:
+        self._load_from_checkpoint(str(self.state.best_model_checkpoint))
 
     def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:
-        try:
+        with whole_checkpoint(self.run, self.state.global_step):
             super()._save_checkpoint(*args, **kwargs)
-        except (OSError, RuntimeError) as error:
-            shutil.rmtree(self.run / f"checkpoint-{self.state.global_step}", ignore_errors=True)
-            kept = last_checkpoint(self.run)
-            reason = " ".join(str(error).split())[:150]
-            raise IsotropeError(
-                f"checkpoint {self.state.global_step} could not be written ({reason}); "
-                f"the last whole one is {kept.name if kept else 'none'}; make room, then go on with --resume"
-            ) from error
+
+    def _save_rng_state(self, output_dir: str) -> None:
+        """Each process writes its own; what marks the checkpoint as whole comes next, so all must have done it."""
+        super()._save_rng_state(output_dir)
+        self.accelerator.wait_for_everyone()
 
 
 class AfterStep(TrainerCallback):  # type: ignore[misc]
@@ -152,17 +174,18 @@ class AfterStep(TrainerCallback):  # type: ignore[misc]
 
 
 class LogFile(TrainerCallback):  # type: ignore[misc]
-    """Every line of figures as JSON. A resumed run drops the lines behind its checkpoint: they come again."""
+    """Every line of figures as JSON, null for those that are no number."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
 
     def on_train_begin(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
-        """Cuts the file back to the checkpoint."""
+        """Cuts the file back to the checkpoint: the lines behind it come again, and the last may be half a line."""
         if self.file.is_file() and state.is_world_process_zero:
-            lines = self.file.read_text().splitlines()
-            kept = [line for line in lines if json.loads(line)["step"] <= state.global_step]
-            self.file.write_text("".join(line + "\n" for line in kept))
+            lines = self.file.read_text().splitlines() if state.global_step else []
+            kept = [line for line in lines if line.endswith("}") and json.loads(line)["step"] <= state.global_step]
+            with whole_or_nothing(self.file) as path:
+                path.write_text("".join(line + "\n" for line in kept))
 
     def on_log(
         self,
@@ -172,10 +195,11 @@ class LogFile(TrainerCallback):  # type: ignore[misc]
         logs: dict[str, float] | None = None,
         **kwargs: Any,
     ) -> None:
-        """Appends one line."""
-        if logs and state.is_world_process_zero:
-            with self.file.open("a") as stream:
-                stream.write(json.dumps({"step": state.global_step, **logs}) + "\n")
+        """Appends one line. The trainer's last one is about this process alone, and left out."""
+        if logs and "train_runtime" not in logs and state.is_world_process_zero:
+            figures = {name: value if math.isfinite(value) else None for name, value in logs.items()}
+            with writing(self.file), self.file.open("a") as stream:
+                stream.write(json.dumps({"step": state.global_step, **figures}) + "\n")
 
 
 def arguments(training: Training, run: Path, *, steps: int, scored: bool) -> Any:
@@ -198,7 +222,7 @@ def arguments(training: Training, run: Path, *, steps: int, scored: bool) -> Any
         eval_steps=training.eval_steps,
         save_strategy="steps",
         save_steps=training.eval_steps if best else training.save_steps,
-        save_total_limit=2 if best else 1,
+        save_total_limit=2 if scored else 1,  # the best and the last
         load_best_model_at_end=best,
         metric_for_best_model="spearman" if scored else None,
         greater_is_better=True if scored else None,

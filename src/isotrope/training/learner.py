@@ -47,7 +47,7 @@ class Learner(nn.Module):
         self.classifier = nn.Linear(width, LABELS) if supervised else None
         self.language_model = masked_lm_head(student) if objective.kind == "mlm" else None
         needs_origin = objective.anchor > 0 and not isinstance(guide, FrozenLayers)
-        self.start = copy.deepcopy(student.backbone) if needs_origin else None
+        self.start = copy.deepcopy(student.backbone).requires_grad_(False) if needs_origin else None
         if stage.training.dropout is not None:
             set_dropout(student.backbone, stage.training.dropout)
         if stage.training.gradient_checkpointing:
@@ -65,7 +65,7 @@ class Learner(nn.Module):
         super().train(mode)
         self.guide.keep_frozen()
         if self.start is not None:
-            self.start.requires_grad_(False).eval()
+            self.start.eval()
         return self
 
     def forward(
@@ -102,17 +102,21 @@ class Learner(nn.Module):
     ) -> Tensor:
         """The objective over the batch of all processes; both ways round where the recipe says so."""
         view = self._adversarial(first, labels) if isinstance(self.first_view, Adversarial) else self.first_view
-        c = gather(self.student(first, view))  # (n, dim)
-        h = gather(self.guide(second, self.student, self.second_view) if taught is None else taught)
-        hard = gather(self.student(negative)) if negative is not None else None
+        c = self._gather(self.student(first, view))  # (n, dim)
+        h = self._gather(self.guide(second, self.student, self.second_view) if taught is None else taught)
+        hard = self._gather(self.student(negative)) if negative is not None else None
         loss = self._compare(c, h, hard)
         if self.stage.views.symmetric:
-            back = gather(self.student(second, self.second_view))
-            there = gather(self.guide(first, self.student, view))
+            back = self._gather(self.student(second, self.second_view))
+            there = self._gather(self.guide(first, self.student, view))
             loss = 0.5 * loss + 0.5 * self._compare(back, there, hard)
         if self.training:
             self.guide.remember(h)
         return loss
+
+    def _gather(self, vectors: Tensor) -> Tensor:
+        """Those of all processes. What is measured, in eval mode, is a batch that each of them has as a whole."""
+        return gather(vectors) if self.training else vectors
 
     def _compare(self, c: Tensor, h: Tensor, hard: Tensor | None) -> Tensor:
         """Heads, then the objective. They see the whole gathered batch, so batch norm is that of one process."""

@@ -47,7 +47,8 @@ class TokenizedText:
         for k, weight in enumerate(self.weights):
             members = generator.permutation(np.flatnonzero(self.source == k))
             whole, rest = int(weight), weight % 1
-            parts += [members] * whole + [members[: round(rest * len(members))]]
+            some = max(round(rest * len(members)), int(rest > 0))  # never none: the plan would not come to an end
+            parts += [members] * whole + [members[:some]]
         return generator.permutation(np.concatenate(parts))
 
 
@@ -60,8 +61,9 @@ class Masker:
 
     def __call__(self, input_ids: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
         """Token ids (rows, width) -> ids to show, and targets with -100 wherever nothing is asked."""
-        draw = torch.rand(input_ids.shape, generator=generator)
-        selected = (draw < self.share) & ~torch.isin(input_ids, self.special)
+        ordinary = ~torch.isin(input_ids, self.special)
+        draw = torch.rand(input_ids.shape, generator=generator).where(ordinary, 1.0)
+        selected = ordinary & (draw <= max(self.share, float(draw.min())))  # one at least: of none there is no mean
         kind = torch.rand(input_ids.shape, generator=generator)
         other = torch.randint(self.vocabulary, input_ids.shape, generator=generator)
         shown = input_ids.where(~(selected & (kind < 0.8)), self.mask_id)
@@ -92,7 +94,7 @@ class MaskedBatches(Dataset[dict[str, Any]]):
             epochs.append(self.text.epoch(generator))
             tokens += int(sizes[epochs[-1]].sum())
         order = np.concatenate(epochs)
-        bounds = np.searchsorted(np.cumsum(sizes[order]), np.arange(batches + 1) * batch_tokens)
+        bounds = np.searchsorted(np.cumsum(sizes[order]), np.arange(batches + 1) * batch_tokens, side="right")
         return order, bounds
 
     def __len__(self) -> int:

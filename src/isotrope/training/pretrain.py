@@ -19,9 +19,10 @@ from transformers.trainer_callback import PrinterCallback
 from isotrope.encoders.loading import default_device
 from isotrope.errors import IsotropeError
 from isotrope.text import read_sentences
+from isotrope.text.outputs import whole_or_nothing
 from isotrope.text.vocabulary import train_wordpiece
 from isotrope.training.bar import RunBar
-from isotrope.training.checkpoints import last_checkpoint
+from isotrope.training.checkpoints import last_checkpoint, whole_checkpoint
 from isotrope.training.masked_lm import MaskedBatches, MaskedLM, TokenizedText, masked_loss
 from isotrope.training.ppmi import ppmi_vectors
 
@@ -107,12 +108,21 @@ class _Trainer(Trainer):  # type: ignore[misc]
     def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
         return SequentialSampler(self.train_dataset)
 
+    def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:
+        with whole_checkpoint(Path(self.args.output_dir), self.state.global_step):
+            super()._save_checkpoint(*args, **kwargs)
+
 
 def _check(config: Pretraining) -> None:
     if not config.files:
         raise IsotropeError("pretrain needs at least one file of sentences")
     if config.dim % config.heads:
         raise IsotropeError(f"--dim {config.dim} is not a multiple of --heads {config.heads}")
+    if config.batch_tokens < config.positions:
+        raise IsotropeError(
+            f"--batch-tokens {config.batch_tokens} is less than --positions {config.positions}: "
+            "a step must have room for the longest sentence"
+        )
 
 
 def _open_run(config: Pretraining, output: Path, resume: bool) -> None:
@@ -129,7 +139,8 @@ def _open_run(config: Pretraining, output: Path, resume: bool) -> None:
     if output.exists() and any(output.iterdir()):
         raise IsotropeError(f"{output}: exists already; give --resume to go on with it, or another folder")
     output.mkdir(parents=True, exist_ok=True)
-    settings.write_text(json.dumps(asdict(config), indent=2) + "\n")
+    with whole_or_nothing(settings) as path:
+        path.write_text(json.dumps(asdict(config), indent=2) + "\n")
 
 
 def _tokenizer(config: Pretraining, output: Path) -> Any:
@@ -141,7 +152,9 @@ def _tokenizer(config: Pretraining, output: Path) -> Any:
     else:
         sentences = (text for path in config.files for text in read_sentences(path))
         tokenizer = train_wordpiece(sentences, config.vocabulary, max_length=config.positions)
-    tokenizer.save_pretrained(folder)
+    scratch = folder.with_name("tokenizer.new")  # so that a folder that is there is whole
+    tokenizer.save_pretrained(scratch)
+    scratch.rename(folder)
     return tokenizer
 
 
@@ -151,7 +164,8 @@ def _tokenized(config: Pretraining, tokenizer: Any, output: Path) -> tuple[Token
     if not all(part.is_file() for part in parts):
         arrays = _tokenize_files(config, tokenizer)
         for part, array in zip(parts, arrays, strict=True):
-            np.save(part, array)
+            with whole_or_nothing(part) as path:
+                np.save(path, array)
     tokens, lengths, source, held_out = (np.load(part, mmap_mode="r") for part in parts)
     weights = tuple(config.files.values())
     whole = TokenizedText(tokens, lengths, np.where(held_out, -1, source), weights)
@@ -179,7 +193,7 @@ def _tokenize_files(config: Pretraining, tokenizer: Any) -> tuple[Any, Any, Any,
                 block,
                 add_special_tokens=False,
                 truncation=True,
-                max_length=config.positions - 2,
+                max_length=min(config.positions, tokenizer.model_max_length) - 2,
                 return_attention_mask=False,
                 return_token_type_ids=False,
             )["input_ids"]

@@ -1,13 +1,13 @@
 """From text and a recipe to a tuned encoder, in a run folder that can be resumed.
 
-    output/
-      run.json       what the run was begun with
-      recipe.toml    the resolved recipe
-      stage-1/ ...   where a recipe has several stages; a single stage lies in the run folder itself
-        corpus/      the text as Arrow, and which rows make which batch
-        checkpoint-N/
-        log.jsonl
-      encoder/       the result, a sentence-transformers folder
+output/
+  run.json       what the run was begun with
+  recipe.toml    the resolved recipe
+  stage-1/ ...   where a recipe has several stages; a single stage lies in the run folder itself
+    corpus/      the text as Arrow, and which rows make which batch
+    checkpoint-N/
+    log.jsonl
+  encoder/       the result, a sentence-transformers folder
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ from isotrope.evaluation import evaluate, load_task
 from isotrope.evaluation.pairs import read_pairs
 from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus, build_corpus
+from isotrope.text.outputs import whole_or_nothing
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source
 from isotrope.training.assemble import check_teachers, finished, make_batches, make_guide, trained_student
 from isotrope.training.bar import RunBar
-from isotrope.training.checkpoints import RUN, check_run, last_checkpoint
+from isotrope.training.checkpoints import RUN, check_run, last_checkpoint, writing
 from isotrope.training.engine import LOG, Engine
 from isotrope.training.learner import Learner
 from isotrope.training.processes import is_main_process, main_process_first
@@ -78,9 +79,10 @@ def train(
     try:
         score, sources = development_score(dev, data), as_sources(sentences)
         encoder = load(model)
-        texts = [run.text(k, sources, column, scored=score is not None, resume=resume) for k in range(run.stages)]
-        for k, text in enumerate(texts):
-            encoder = run.stage(k, encoder, text, score, resume=resume)
+        numbers = range(len(resolved.stages))
+        texts = [run.text(k, sources, column, scored=score is not None, resume=resume) for k in numbers]
+        for k in numbers:
+            encoder = run.stage(k, encoder, texts[k], score, resume=resume)
     except IsotropeError:
         if not resume:
             run.forget()
@@ -116,14 +118,10 @@ class Run:
     model: str
     dev: str | None
 
-    @property
-    def stages(self) -> int:
-        """How many there are."""
-        return len(self.recipe.stages)
-
     def open(self, resume: bool) -> None:
         """Makes it, or checks that the one there was begun alike."""
-        check_run(self.folder, resume=resume)
+        if resume or is_main_process():  # which makes the folder, and the others may come later
+            check_run(self.folder, resume=resume)
         identity = {"model": self.model, "dev": self.dev, "recipe": self.recipe.model_dump(mode="json")}
         file = self.folder / RUN
         if resume:
@@ -133,14 +131,15 @@ class Run:
         if is_main_process():
             self.folder.mkdir(parents=True, exist_ok=True)
             (self.folder / "recipe.toml").write_text(recipes.to_toml(self.recipe), encoding="utf-8")
-            file.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
+            with whole_or_nothing(file) as path:
+                path.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
 
     def stage(self, number: int, encoder: Encoder, text: StageText, score: Score | None, *, resume: bool) -> Encoder:
         """Runs one stage, or loads what it made if it is done already."""
         stage, folder = self.recipe.stages[number], self.stage_folder(number)
         done = folder / "encoder"
         if resume and (done / "modules.json").is_file():
-            return load(done, device=str(encoder.device))
+            return self._made(done, encoder)
         started = encoder if stage.start == "previous" else load(self.model if stage.start == "model" else stage.start)
         set_seed(stage.training.seed)
         student = trained_student(started, stage)
@@ -155,23 +154,34 @@ class Run:
             evaluated=lambda: finished(student, started, stage),
             score=score,
         )
-        bar = RunBar(self.recipe.name if self.stages == 1 else f"{self.recipe.name} {number + 1}")
+        bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
         try:
             checkpoint = last_checkpoint(folder) if resume else None
             engine = Engine(learner, batches, watch, folder, bar)
-            watch.begin(learner, folder / LOG)
             engine.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         finally:
             bar.stop()
         result = finished(student, started, stage).eval()
-        if is_main_process() and self.stages > 1:
-            result.save(done, card=self.card(), force=True)
-        return result
+        if len(self.recipe.stages) == 1:
+            return result
+        with main_process_first():
+            self._save(result, done)
+        return self._made(done, started)
 
     def finish(self, encoder: Encoder) -> Encoder:
         """Saves the result."""
-        if is_main_process():
-            encoder.save(self.folder / "encoder", card=self.card(), force=True)
+        self._save(encoder, self.folder / "encoder")
+        return encoder
+
+    def _save(self, encoder: Encoder, folder: Path) -> None:
+        if is_main_process() and not folder.exists():  # a run that was done already is left as it is
+            with writing(folder):
+                encoder.save(folder, card=self.card())
+
+    def _made(self, folder: Path, started: Encoder) -> Encoder:
+        """What a stage made, from disk: the next one begins with the same, whether the run was interrupted or not."""
+        encoder = load(folder, device=str(started.device))
+        encoder.name = started.name
         return encoder
 
     def card(self) -> str:
@@ -207,14 +217,15 @@ class Run:
 
     def stage_folder(self, number: int) -> Path:
         """Where a stage lies."""
-        return self.folder if self.stages == 1 else self.folder / f"stage-{number + 1}"
+        return self.folder if len(self.recipe.stages) == 1 else self.folder / f"stage-{number + 1}"
 
     def forget(self) -> None:
         """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
-        logs = [log.read_text() for log in self.folder.rglob(LOG)]
-        begun = [*self.folder.rglob("checkpoint-*"), *self.folder.rglob("teacher"), *(log for log in logs if "loss" in log)]
-        if is_main_process() and not begun:
-            shutil.rmtree(self.folder)
+        if is_main_process():
+            only_step_0 = all(log.read_text().count("\n") == 1 for log in self.folder.rglob(LOG))
+            took_long = [*self.folder.rglob("checkpoint-*"), *self.folder.rglob("teacher")]
+            if only_step_0 and not took_long:
+                shutil.rmtree(self.folder)
 
     def _build_corpus(
         self, sources: Sequence[Source], columns: tuple[str, ...], there: Path, column: str | None, *, resume: bool
@@ -228,8 +239,8 @@ class Run:
                 if before["fingerprint"] != now["fingerprint"]:
                     changed = "; ".join(differences(before, now))
                     raise IsotropeError(f"{self.folder}: begun with another corpus, so not resumed: {changed}")
-            shutil.rmtree(there, ignore_errors=True)
-            scratch.rename(there)
+            else:
+                scratch.rename(there)
         finally:
             shutil.rmtree(scratch, ignore_errors=True)
 

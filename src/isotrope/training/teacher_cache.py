@@ -12,8 +12,7 @@ from torch import Tensor
 from isotrope.encoders import Encoder
 from isotrope.encoders.progress import progress
 from isotrope.text.corpus import Corpus
-
-BLOCK = 2048  # rows between two marks of what is done
+from isotrope.text.outputs import whole_or_nothing
 
 
 class VectorCache:
@@ -21,26 +20,31 @@ class VectorCache:
 
     def __init__(self, folder: Path, rows: int, dim: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._done = folder / "done"
-        file = folder / "vectors.npy"
-        if file.is_file() and self._done.is_file():
-            self.vectors = np.lib.format.open_memmap(file, mode="r+")
-        else:
-            self.vectors = np.lib.format.open_memmap(file, mode="w+", dtype=np.float32, shape=(rows, dim))
-            self._done.write_text("0")
+        self._file, self._done = folder / "vectors.npy", folder / "done"
+        if not self._done.is_file():
+            np.lib.format.open_memmap(self._file, mode="w+", dtype=np.float32, shape=(rows, dim))
+            self._mark(0)
+        self.vectors: np.memmap[tuple[int, int], np.dtype[np.float32]] = np.load(self._file, mmap_mode="r")
 
-    def fill(self, corpus: Corpus, column: str, teacher: Encoder, batch_size: int) -> None:
-        """Encodes what is not there yet."""
-        begin = int(self._done.read_text())
-        starts = range(begin, len(corpus), BLOCK)
-        for start in progress(starts, "Encoding with the teacher", shown=True):
-            rows = range(start, min(start + BLOCK, len(corpus)))
-            self.vectors[rows.start : rows.stop] = teacher.encode(
-                corpus.rows(list(rows))[column], batch_size=batch_size
-            )
-            self.vectors.flush()
-            self._done.write_text(str(rows.stop))
+    @torch.no_grad()
+    def fill(
+        self, corpus: Corpus, column: str, teacher: Encoder, batch_size: int, max_length: int | None = None
+    ) -> None:
+        """Encodes what is not there yet, cut at `max_length` as the batches are."""
+        starts = range(int(self._done.read_text()), len(corpus), batch_size)
+        with self._file.open("r+b") as file:  # not through the map: there a full disk is the end of the process
+            for start in progress(starts, "Encoding with the teacher", shown=True):
+                texts = corpus.rows(range(start, min(start + batch_size, len(corpus))))[column]
+                batch = teacher.lay_out(teacher.tokenize(texts, max_length)).to(teacher.device)
+                file.seek(self.vectors.offset + self.vectors.strides[0] * start)
+                file.write(teacher(batch).float().cpu().numpy().tobytes())
+                file.flush()
+                self._mark(start + len(texts))
 
     def __getitem__(self, rows: Sequence[int]) -> Tensor:
         """(rows, dim)."""
         return torch.from_numpy(np.ascontiguousarray(self.vectors[rows]))
+
+    def _mark(self, done: int) -> None:
+        with whole_or_nothing(self._done) as path:
+            path.write_text(str(done))

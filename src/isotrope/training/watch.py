@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from pathlib import Path
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -28,15 +27,6 @@ class Watch:
     held_out: bool
     evaluated: Callable[[], Encoder]  # the student as it would be saved now
     score: Score | None = None
-    first: dict[str, float] = field(default_factory=dict, init=False)  # before the first step
-
-    def begin(self, learner: Learner, log: Path) -> None:
-        """Measures before the first step, as line 0 of the log; a resumed run finds it there."""
-        if not log.is_file():
-            figures = {f"eval_{name}": value for name, value in self.figures(learner).items()}
-            log.write_text(json.dumps({"step": 0, **figures}) + "\n")
-        line = json.loads(log.read_text().partition("\n")[0])
-        self.first = {name.removeprefix("eval_"): value for name, value in line.items()}
 
     @torch.no_grad()
     def figures(self, learner: Learner) -> dict[str, float]:
@@ -67,14 +57,22 @@ class Watch:
             found = {"spearman": self.score(self.evaluated()), **found}
         return found
 
-    def collapse(self, figures: dict[str, float]) -> str | None:
-        """In words, what is going wrong; None while nothing is."""
-        rank, cosine = figures["effective_rank"], figures["mean_cosine"]
-        if cosine > max(NEAR_ONE, self.first["mean_cosine"]):
-            return f"the vectors are collapsing: random sentences have a mean cosine of {cosine:.3f}, all look alike"
-        if rank < RANK_LOST * self.first["effective_rank"]:
-            return (
-                f"the vectors are collapsing: their effective rank fell from {self.first['effective_rank']:.1f} "
-                f"to {rank:.1f}, most directions are no longer used"
-            )
-        return None
+
+def collapse(figures: Mapping[str, float], first: Mapping[str, float]) -> str | None:
+    """In words, what is going wrong, judged by the figures before the first step; None while nothing is."""
+    rank, cosine = figures["effective_rank"], figures["mean_cosine"]
+    if cosine > max(NEAR_ONE, first["mean_cosine"]):
+        return f"the vectors are collapsing: random sentences have a mean cosine of {cosine:.3f}, all look alike"
+    if rank < RANK_LOST * first["effective_rank"]:
+        return (
+            f"the vectors are collapsing: their effective rank fell from {first['effective_rank']:.1f} "
+            f"to {rank:.1f}, most directions are no longer used"
+        )
+    return None
+
+
+def evaluations_without_gain(history: Sequence[Mapping[str, float]]) -> int:
+    """How many development scores behind the first step have come since the best of them."""
+    lines = [line for line in history if "eval_spearman" in line and line["step"] > 0]
+    scores = [line["eval_spearman"] if line["eval_spearman"] > -math.inf else -math.inf for line in lines]  # nan too
+    return len(scores) - 1 - scores.index(max(scores)) if scores else 0

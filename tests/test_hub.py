@@ -9,7 +9,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import pytest
 
-from isotrope.cli import models
+from isotrope import hub
 
 
 class NotFound(BaseHTTPRequestHandler):
@@ -36,26 +36,26 @@ def address(listener: socket.socket) -> str:
 def test_a_hub_that_answers_anything_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
     with HTTPServer(("127.0.0.1", 0), NotFound) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        monkeypatch.setattr(models, "HUB", address(server.socket))
+        monkeypatch.setattr(hub, "HUB", address(server.socket))
         monkeypatch.delenv("HF_HUB_OFFLINE", raising=False)
-        assert models.hub_answers()
-        models.stay_offline_without_hub()
+        assert hub.hub_answers()
+        hub.stay_offline_without_hub()
         assert "HF_HUB_OFFLINE" not in os.environ
         server.shutdown()
 
 
 def test_a_hub_that_refuses_is_not(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
-    monkeypatch.setattr(models, "HUB", address(listener))
+    monkeypatch.setattr(hub, "HUB", address(listener))
     listener.close()
     monkeypatch.setenv("HF_HUB_OFFLINE", "")
-    assert not models.hub_answers()
-    models.stay_offline_without_hub()
+    assert not hub.hub_answers()
+    hub.stay_offline_without_hub()
     assert os.environ["HF_HUB_OFFLINE"] == "1"
 
 
 def test_a_hub_that_keeps_silent_is_not_waited_for(monkeypatch: pytest.MonkeyPatch, listener: socket.socket) -> None:
-    monkeypatch.setattr(models, "HUB", address(listener))
-    monkeypatch.setattr(models, "HUB_PATIENCE", 0.2)
+    monkeypatch.setattr(hub, "HUB", address(listener))
+    monkeypatch.setattr(hub, "HUB_PATIENCE", 0.2)
     began = time.monotonic()
-    assert not models.hub_answers()
+    assert not hub.hub_answers()
     assert time.monotonic() - began < 2

@@ -1,0 +1,96 @@
+"""`isotrope recipes`: which there are, what they say, and your own from one of them."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.markup import escape
+from rich.table import Table
+
+from isotrope.cli.console import print_table
+from isotrope.errors import IsotropeError
+from isotrope.text.outputs import check_output, whole_or_nothing
+
+Name = Annotated[str, typer.Argument(metavar="NAME[:VARIANT]", help="A recipe, such as sg-opt or sg-opt:official.")]
+app = typer.Typer(help="List, show, copy and check recipes.", rich_markup_mode="rich", no_args_is_help=True)
+
+
+@app.command("list")
+def overview() -> None:
+    """What there is: what each recipe does, the columns that its text must have, its variants and its paper."""
+    from isotrope import recipes
+
+    table = Table("Recipe", "What it does", "Columns", "Variants", "Paper")
+    for row in recipes.overview():
+        columns = "; then ".join(dict.fromkeys(", ".join(stage) for stage in row.columns))
+        table.add_row(*map(escape, (row.name, row.about, columns, ", ".join(row.variants), _authors(row.paper))))
+    print_table(table)
+
+
+@app.command()
+def show(
+    name: Name,
+    source: Annotated[bool, typer.Option("--source", help="The file itself, with its comments and variants.")] = False,
+) -> None:
+    """Print a recipe with every number spelt out, defaults too.
+
+    [dim]Example:[/] isotrope recipes show sg-opt:official
+    """
+    from isotrope import recipes
+
+    recipe = recipes.load(name)
+    typer.echo((recipes.source(name) if source else recipes.to_toml(recipe)).rstrip())
+
+
+@app.command()
+def copy(
+    name: Name,
+    file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Where to write it.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+) -> None:
+    """Copy a recipe, comments and variants too, for you to change.
+
+    [dim]Example:[/] isotrope recipes copy sg-opt mine.toml
+    """
+    from isotrope import recipes
+
+    recipe = recipes.load(name)
+    check_output(file, (".toml",), force=force)
+    with whole_or_nothing(file) as partial:
+        partial.write_text(recipes.source(name), encoding="utf-8")
+    variant = "" if recipe.variant == "paper" else f":{recipe.variant}"
+    typer.echo(f"{file}: use it with isotrope train CORPUS --recipe {file}{variant}")
+
+
+@app.command()
+def check(files: Annotated[list[str], typer.Argument(metavar="FILE.toml...", help="Recipes of your own.")]) -> None:
+    """Look through recipes, all of their variants, without running them.
+
+    [dim]Example:[/] isotrope recipes check mine.toml
+    """
+    problems = list(filter(None, map(_problem, files)))
+    if problems:
+        raise IsotropeError("; ".join(problems))
+
+
+def _problem(file: str) -> str | None:
+    """What is wrong with the first variant that does not load; a line is printed where all of them do."""
+    from isotrope import recipes
+
+    try:
+        variants = recipes.variants(file)
+        for variant in variants:
+            recipes.load(f"{file}:{variant}")
+    except IsotropeError as error:
+        return str(error)
+    typer.echo(f"{file}: fine ({', '.join(variants)})")
+    return None
+
+
+def _authors(paper: str) -> str:
+    """`Kim, Yoo & Lee 2021, Self-Guided ...` -> `Kim, Yoo & Lee 2021`; what has no year stands as it is."""
+    found = re.match(r".*?\b\d{4}\b", paper)
+    return found[0] if found else paper

@@ -1,0 +1,192 @@
+"""`isotrope train`: an encoder tuned on raw text by a recipe, and what that changed."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table
+
+from isotrope.cli.console import many, print_json, print_table, waiting
+from isotrope.cli.evaluate import AsJson, Data
+from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
+from isotrope.errors import IsotropeError
+from isotrope.hub import stay_offline_without_hub
+from isotrope.text.files import file_kind, open_bytes
+
+if TYPE_CHECKING:
+    from isotrope.encoders import Encoder
+    from isotrope.recipes import Recipe
+    from isotrope.training.watch import Score
+
+HUB = "hub:"
+MEANINGS = {  # of the figures in the log, in the order in which they are shown
+    "alignment": "distance of two views of a sentence: low is good",
+    "uniformity": "how evenly the vectors spread: low is good",
+    "effective_rank": "directions that are in use: high is good",
+    "mean_cosine": "of sentences that have nothing to do with each other: near 0 is good",
+    "held_out_loss": "on text that was not learnt from",
+}
+
+
+def train(
+    corpus: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="CORPUS...",
+            help="Text: .txt, .csv, .tsv, .jsonl or .parquet, each also .gz; - (stdin); or hub:org/name.",
+        ),
+    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")],
+    recipe: Annotated[
+        str, typer.Option("--recipe", "-r", help="A name, name:variant, or a .toml of your own; see isotrope recipes.")
+    ] = "sg-opt",
+    model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
+    dev: Annotated[
+        str | None,
+        typer.Option(
+            help="What the best checkpoint is chosen by: bundled, stsb, or a table of score, sentence1, sentence2.",
+            show_default="nothing: the last one is kept",
+        ),
+    ] = None,
+    data: Data = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="KEY=VALUE", help="A field of the recipe: objective.temperature=0.05. Repeatable."
+        ),
+    ] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Optimiser steps.", show_default="the recipe's")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, show_default="the recipe's")] = None,
+    teacher: Annotated[
+        str | None, typer.Option(help="The model that teaches, for recipes that have one.", show_default="the recipe's")
+    ] = None,
+    column: Annotated[
+        str | None, typer.Option(help="The table's column that holds the sentences.", show_default="text or sentence")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Tune an encoder on raw text, by a recipe.
+
+    [dim]Example:[/] isotrope train reviews.txt --recipe sg-opt --model bundled --output runs/reviews --dev bundled
+    """
+    from isotrope.training.checkpoints import check_run
+    from isotrope.training.processes import is_main_process
+
+    chosen = dict(_setting(text) for text in settings or ())
+    resolved = _checked_recipe(recipe, chosen, corpus)
+    check_run(output, resume=resume)
+    if dev not in (None, "bundled") or any(source.startswith(HUB) for source in corpus):
+        stay_offline_without_hub()
+    check_models(_models(resolved, model, teacher))
+    with waiting("Starting"):
+        from isotrope.training.run import development_score
+        from isotrope.training.run import train as tune
+    began = time.monotonic()
+    encoder = tune(
+        [Path(source) for source in corpus],
+        recipe,
+        model,
+        output,
+        steps=steps,
+        seed=seed,
+        dev=dev,
+        data=data,
+        set=chosen,
+        teacher=teacher,
+        column=column,
+        resume=resume,
+    )
+    seconds = time.monotonic() - began
+    if not is_main_process():
+        return
+    score, untuned = development_score(dev, data), resolved.stages[-1].pooling.evaluation
+    lines = _logs(output, len(resolved.stages))
+    found = {
+        "output": str(output),
+        "encoder": str(output / "encoder"),
+        "recipe": recipe,
+        "steps": sum(stage[-1]["step"] for stage in lines),
+        "seconds": round(seconds, 1),
+        "dev": _scores(score, load_encoder(model, pooling=untuned), encoder) if score else None,
+        "figures": _figures(lines[-1]),
+    }
+    print_json(found) if as_json else _print_summary(found, model, dev)
+
+
+def _setting(text: str) -> tuple[str, str]:
+    """`"objective.temperature=0.05"` -> key and value."""
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise IsotropeError(f"--set {text}: a setting is KEY=VALUE, such as objective.temperature=0.05")
+    return key.strip(), value.strip()
+
+
+def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str]) -> Recipe:
+    """The recipe, after all that can be said about it and the files without reading them."""
+    from isotrope import recipes
+
+    resolved = recipes.load(recipe, chosen)
+    for source in corpus:
+        if source == "-":
+            if len(resolved.stages) > 1:
+                raise IsotropeError(f"{recipe} reads its text once for each stage; give files, not standard input")
+        elif not source.startswith(HUB):
+            file_kind(source)
+            with open_bytes(source):
+                pass
+    return resolved
+
+
+def _models(recipe: Recipe, model: str, teacher: str | None) -> list[str]:
+    """Every model that the run will load."""
+    starts = [stage.start for stage in recipe.stages if stage.start not in ("previous", "model")]
+    teachers = [stage.guide.model for stage in recipe.stages if stage.guide.model not in (None, "previous")]
+    named = [model, *starts, *([teacher] if teacher else teachers)]
+    return [name for name in dict.fromkeys(named) if name]
+
+
+def _scores(score: Score, untuned: Encoder, tuned: Encoder) -> dict[str, float]:
+    return {"before": round(score(untuned), 2), "after": round(score(tuned), 2)}
+
+
+def _logs(output: Path, stages: int) -> list[list[dict[str, Any]]]:
+    """The lines of each stage's log."""
+    folders = [output] if stages == 1 else [output / f"stage-{number + 1}" for number in range(stages)]
+    return [[json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()] for folder in folders]
+
+
+def _figures(lines: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
+    """What needs no labels, before the first step and at the last measuring."""
+    measured = [line for line in lines if "eval_uniformity" in line]
+    return {
+        name: {"before": measured[0][f"eval_{name}"], "after": measured[-1][f"eval_{name}"]}
+        for name in MEANINGS
+        if f"eval_{name}" in measured[0]
+    }
+
+
+def _print_summary(found: dict[str, Any], model: str, dev: str | None) -> None:
+    table = Table("", box=None, padding=(0, 2, 0, 0))
+    for heading in ("Before", "After"):
+        table.add_column(heading, justify="right")
+    table.add_column()
+    if found["dev"]:
+        before, after = (f"{found['dev'][when]:.2f}" for when in ("before", "after"))
+        table.add_row("Spearman x 100", before, f"[bold]{after}[/]", f"on {dev}, with the grades that people gave")
+    for name, figure in found["figures"].items():
+        table.add_row(
+            name.replace("_", " ").replace("held out", "held-out").capitalize(),
+            f"{figure['before']:.3g}",
+            f"{figure['after']:.3g}",
+            f"[dim]{MEANINGS[name]}[/]",
+        )
+    typer.echo(f"{found['recipe']} on {model}: {many(found['steps'], 'step')}, {found['seconds']:.1f} s\n")
+    print_table(table)
+    typer.echo(f"\nThe encoder is {found['encoder']}:\n")
+    typer.echo("    from sentence_transformers import SentenceTransformer")
+    typer.echo(f'    vectors = SentenceTransformer({found["encoder"]!r}).encode(["A new sentence."])')
