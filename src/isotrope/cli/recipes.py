@@ -15,16 +15,23 @@ from isotrope.errors import IsotropeError
 from isotrope.text.outputs import check_output, whole_or_nothing
 
 Name = Annotated[str, typer.Argument(metavar="NAME[:VARIANT]", help="A recipe, such as sg-opt or sg-opt:official.")]
-app = typer.Typer(help="List, show, copy and check recipes.", rich_markup_mode="rich", no_args_is_help=True)
+app = typer.Typer(rich_markup_mode="rich")
+
+
+@app.callback(invoke_without_command=True)
+def recipes(context: typer.Context) -> None:
+    """List, show, copy and check recipes."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
 
 
 @app.command("list")
 def overview() -> None:
     """What there is: what each recipe does, the columns that its text must have, its variants and its paper."""
-    from isotrope import recipes
+    from isotrope import recipes as library
 
     table = Table("Recipe", "What it does", "Columns", "Variants", "Paper")
-    for row in recipes.overview():
+    for row in library.overview():
         columns = "; then ".join(dict.fromkeys(", ".join(stage) for stage in row.columns))
         table.add_row(*map(escape, (row.name, row.about, columns, ", ".join(row.variants), _authors(row.paper))))
     print_table(table)
@@ -39,10 +46,10 @@ def show(
 
     [dim]Example:[/] isotrope recipes show sg-opt:official
     """
-    from isotrope import recipes
+    from isotrope import recipes as library
 
-    recipe = recipes.load(name)
-    typer.echo((recipes.source(name) if source else recipes.to_toml(recipe)).rstrip())
+    recipe = library.load(name)
+    typer.echo((library.source(name) if source else library.to_toml(recipe)).rstrip())
 
 
 @app.command()
@@ -55,12 +62,12 @@ def copy(
 
     [dim]Example:[/] isotrope recipes copy sg-opt mine.toml
     """
-    from isotrope import recipes
+    from isotrope import recipes as library
 
-    recipe = recipes.load(name)
+    recipe = library.load(name)
     check_output(file, (".toml",), force=force)
     with whole_or_nothing(file) as partial:
-        partial.write_text(recipes.source(name), encoding="utf-8")
+        partial.write_text(library.source(name), encoding="utf-8")
     variant = "" if recipe.variant == "paper" else f":{recipe.variant}"
     typer.echo(f"{file}: use it with isotrope train CORPUS --recipe {file}{variant}")
 
@@ -78,12 +85,12 @@ def check(files: Annotated[list[str], typer.Argument(metavar="FILE.toml...", hel
 
 def _problem(file: str) -> str | None:
     """What is wrong with the first variant that does not load; a line is printed where all of them do."""
-    from isotrope import recipes
+    from isotrope import recipes as library
 
     try:
-        variants = recipes.variants(file)
+        variants = library.variants(file)
         for variant in variants:
-            recipes.load(f"{file}:{variant}")
+            library.load(f"{file}:{variant}")
     except IsotropeError as error:
         return str(error)
     typer.echo(f"{file}: fine ({', '.join(variants)})")

@@ -79,7 +79,8 @@ def train(
 
     chosen = dict(_setting(text) for text in settings or ())
     resolved = _checked_recipe(recipe, chosen, corpus)
-    check_run(output, resume=resume)
+    if is_main_process():  # which makes the folder, and the others may come later
+        check_run(output, resume=resume)
     if dev not in (None, "bundled") or any(source.startswith(HUB) for source in corpus):
         stay_offline_without_hub()
     check_models(_models(resolved, model, teacher))
@@ -102,20 +103,10 @@ def train(
         resume=resume,
     )
     seconds = time.monotonic() - began
-    if not is_main_process():
-        return
-    score, untuned = development_score(dev, data), resolved.stages[-1].pooling.evaluation
-    lines = _logs(output, len(resolved.stages))
-    found = {
-        "output": str(output),
-        "encoder": str(output / "encoder"),
-        "recipe": recipe,
-        "steps": sum(stage[-1]["step"] for stage in lines),
-        "seconds": round(seconds, 1),
-        "dev": _scores(score, load_encoder(model, pooling=untuned), encoder) if score else None,
-        "figures": _figures(lines[-1]),
-    }
-    print_json(found) if as_json else _print_summary(found, model, dev)
+    if is_main_process():
+        scores = _scores(development_score(dev, data), model, resolved, encoder)
+        found = _summary(output, recipe, resolved, seconds, scores)
+        print_json(found) if as_json else _print_summary(found, model, dev)
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -150,8 +141,27 @@ def _models(recipe: Recipe, model: str, teacher: str | None) -> list[str]:
     return [name for name in dict.fromkeys(named) if name]
 
 
-def _scores(score: Score, untuned: Encoder, tuned: Encoder) -> dict[str, float]:
+def _scores(score: Score | None, model: str, recipe: Recipe, tuned: Encoder) -> dict[str, float] | None:
+    """On the development set; the model as it was is pooled as the tuned one is."""
+    if score is None:
+        return None
+    untuned = load_encoder(model, pooling=recipe.stages[-1].pooling.evaluation)
     return {"before": round(score(untuned), 2), "after": round(score(tuned), 2)}
+
+
+def _summary(
+    output: Path, name: str, recipe: Recipe, seconds: float, scores: dict[str, float] | None
+) -> dict[str, Any]:
+    logs = _logs(output, len(recipe.stages))
+    return {
+        "output": str(output),
+        "encoder": str(output / "encoder"),
+        "recipe": name,
+        "steps": sum(lines[-1]["step"] for lines in logs),
+        "seconds": round(seconds, 1),
+        "dev": scores,
+        "figures": _figures(logs[-1]),
+    }
 
 
 def _logs(output: Path, stages: int) -> list[list[dict[str, Any]]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TypeAlias
 
 import torch
 from torch import Tensor
@@ -17,6 +18,7 @@ from isotrope.training.masked_lm import Masker
 from isotrope.training.teacher_cache import VectorCache
 
 Item = dict[str, Batch | Tensor]
+TokenIds: TypeAlias = Callable[[Encoder, str], list[list[int]]]  # of a column's sentences, as an encoder reads them
 
 
 class StageBatches(Dataset[Item]):
@@ -53,17 +55,11 @@ class StageBatches(Dataset[Item]):
 
     def item(self, rows: list[int], generator: torch.Generator) -> Item:
         """The named rows as keyword arguments of the learner."""
-        texts, stage = self.corpus.rows(rows), self.stage
-        item: Item = {}
-        if stage.objective.kind != "none":
-            item["first"] = self._laid_out(self.student, texts, stage.views.first.column)
-            same = stage.views.second.column == stage.views.first.column and self.reader is self.student
-            item["second"] = item["first"] if same else self._laid_out(self.reader, texts, stage.views.second.column)
-        if stage.views.negative:
-            item["negative"] = self._laid_out(self.student, texts, stage.views.negative)
-        if stage.supervision.kind == "nli":
-            item["premise"] = self._laid_out(self.student, texts, "sentence1")
-            item["hypothesis"] = self._laid_out(self.student, texts, "sentence2")
+        texts, longest = self.corpus.rows(rows), self.stage.training.max_length
+        item = laid_out(
+            self.stage, self.student, self.reader, lambda encoder, column: encoder.tokenize(texts[column], longest)
+        )
+        if "premise" in item:
             item["labels"] = torch.tensor(texts["label"])
         if self.taught is not None:
             item["taught"] = self.taught[rows]
@@ -76,7 +72,21 @@ class StageBatches(Dataset[Item]):
             item["first"] = masked
         return item
 
-    def _laid_out(self, encoder: Encoder, texts: dict[str, list[Any]], column: str | tuple[str, ...]) -> Batch:
-        names = (column,) if isinstance(column, str) else column
-        sentences = [text for name in names for text in texts[name]]
-        return encoder.lay_out(encoder.tokenize(sentences, self.stage.training.max_length))
+
+def laid_out(stage: Stage, student: Encoder, reader: Encoder, ids: TokenIds) -> Item:
+    """The texts that a stage reads, each laid out for the one who reads it; `reader` is the guide's tokenizer."""
+
+    def batch(encoder: Encoder, *columns: str) -> Batch:
+        return encoder.lay_out([one for column in columns for one in ids(encoder, column)])
+
+    item: Item = {}
+    first, second = stage.views.first, stage.views.second
+    if stage.objective.kind != "none":
+        item["first"] = batch(student, *first.columns)
+        same = first.columns == second.columns and reader is student
+        item["second"] = item["first"] if same else batch(reader, *second.columns)
+    if stage.views.negative:
+        item["negative"] = batch(student, stage.views.negative)
+    if stage.supervision.kind == "nli":
+        item["premise"], item["hypothesis"] = batch(student, "sentence1"), batch(student, "sentence2")
+    return item

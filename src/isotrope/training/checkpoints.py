@@ -20,6 +20,8 @@ def check_run(folder: Path, *, resume: bool) -> None:
     """Refuses to begin a run where something is, and to resume one where nothing is."""
     if resume and not (folder / RUN).is_file():
         raise IsotropeError(f"{folder}: nothing to resume (no {RUN} in it)")
+    if folder.is_file():
+        raise IsotropeError(f"{folder}: a file, where the run's folder is to be; choose another --output")
     if not resume and folder.exists() and any(folder.iterdir()):
         raise IsotropeError(f"{folder}: exists already; give --resume to go on with it, or another folder")
 

@@ -68,20 +68,22 @@ class Engine(Trainer):  # type: ignore[misc]
 
     def create_optimizer(self, *args: Any, **kwargs: Any) -> torch.optim.Optimizer:
         """Adam or AdamW. Weight decay is for matrices: biases, norms and the temperature are exempt."""
-        if self.optimizer is None:
-            training = self.learner.stage.training
-            learning = [parameter for parameter in self.learner.parameters() if parameter.requires_grad]
-            groups = [
-                {"params": [p for p in learning if p.dim() > 1], "weight_decay": training.weight_decay},
-                {"params": [p for p in learning if p.dim() <= 1], "weight_decay": 0.0},
-            ]
-            kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[training.optimiser]
-            self.optimizer = kind(groups, lr=training.learning_rate, betas=training.betas, eps=training.epsilon)
-        optimizer: torch.optim.Optimizer = self.optimizer
-        return optimizer
+        training = self.learner.stage.training
+        learning = [parameter for parameter in self.learner.parameters() if parameter.requires_grad]
+        groups = [
+            {"params": [p for p in learning if p.dim() > 1], "weight_decay": training.weight_decay},
+            {"params": [p for p in learning if p.dim() <= 1], "weight_decay": 0.0},
+        ]
+        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[training.optimiser]
+        made: torch.optim.Optimizer = kind(
+            groups, lr=training.learning_rate, betas=training.betas, eps=training.epsilon
+        )
+        self.optimizer = made
+        return made
 
     def _prepare_inputs(self, inputs: dict[str, Any]) -> dict[str, Any]:
-        return {name: value.to(self.args.device) for name, value in inputs.items()}
+        moved = {id(value): value.to(self.args.device) for value in inputs.values()}  # both views may be one batch
+        return {name: moved[id(value)] for name, value in inputs.items()}
 
     def compute_loss(self, model: Any, inputs: Any, return_outputs: bool = False, **kwargs: Any) -> Any:
         """The learner's loss. A loss that is no number ends the run before it can spoil a checkpoint."""
@@ -108,7 +110,7 @@ class Engine(Trainer):  # type: ignore[misc]
         if not math.isfinite(value):
             kept = last_checkpoint(self.run)
             raise IsotropeError(
-                f"the {name} became {value} at step {self.state.global_step + 1}; "
+                f"the {name} became {value} after step {self.state.global_step}; "
                 f"the last good checkpoint is {kept.name if kept else 'none'}; "
                 "lower training.learning_rate or raise objective.temperature"
             )
@@ -126,6 +128,7 @@ class Engine(Trainer):  # type: ignore[misc]
     def evaluate(self, *args: Any, **kwargs: Any) -> dict[str, float]:
         """The watch's figures, under the names that choose the best checkpoint; stops the run if patience is lost."""
         figures = self.watch.figures(self.learner)
+        self._stop_unless_finite("mean cosine", figures["mean_cosine"])
         metrics = {f"eval_{name}": value for name, value in figures.items()}
         self.log(dict(metrics))
         first = next(line for line in self.state.log_history if "eval_uniformity" in line)  # also of a resumed run

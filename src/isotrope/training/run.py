@@ -31,7 +31,7 @@ from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.outputs import whole_or_nothing
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
-from isotrope.text.sources import Source
+from isotrope.text.sources import Source, shown
 from isotrope.training.assemble import check_teachers, finished, make_batches, make_guide, trained_student
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import RUN, check_run, last_checkpoint, writing
@@ -102,7 +102,7 @@ def development_score(dev: str | Path | None, data: str | Path | None) -> Score 
     """Spearman x 100 on the development split of a task, or on a file of scored pairs."""
     if dev is None:
         return None
-    if Path(dev).is_file():
+    if Path(dev).is_file() or Path(dev).suffix:
         pairs = read_pairs(Path(dev))
     else:
         pairs = load_task(str(dev), data=Path(data) if data else None, split="dev")
@@ -122,14 +122,23 @@ class Run:
         """Makes it, or checks that the one there was begun alike."""
         if resume or is_main_process():  # which makes the folder, and the others may come later
             check_run(self.folder, resume=resume)
-        identity = {"model": self.model, "dev": self.dev, "recipe": self.recipe.model_dump(mode="json")}
+        stages = [stage.model_dump(mode="json") for stage in self.recipe.stages]
+        identity: dict[str, Any] = {
+            "recipe": f"{self.recipe.name}:{self.recipe.variant}",
+            "model": self.model,
+            "dev": self.dev,
+        }
+        identity |= stages[0] if len(stages) == 1 else {"stages": stages}
         file = self.folder / RUN
         if resume:
             if differing := differences(json.loads(file.read_text()), identity):
-                raise IsotropeError(f"{self.folder}: begun otherwise, so not resumed: {'; '.join(differing)}")
+                raise IsotropeError(f"{self.folder}: begun otherwise, so not resumed: {shown(differing, '; ')}")
             return
         if is_main_process():
-            self.folder.mkdir(parents=True, exist_ok=True)
+            try:
+                self.folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise IsotropeError(f"{self.folder}: can't be made ({error.strerror or error})") from error
             (self.folder / "recipe.toml").write_text(recipes.to_toml(self.recipe), encoding="utf-8")
             with whole_or_nothing(file) as path:
                 path.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
@@ -237,8 +246,11 @@ class Run:
             if resume and there.is_dir():
                 before, now = (json.loads((one / "corpus.json").read_text()) for one in (there, scratch))
                 if before["fingerprint"] != now["fingerprint"]:
-                    changed = "; ".join(differences(before, now))
-                    raise IsotropeError(f"{self.folder}: begun with another corpus, so not resumed: {changed}")
+                    changed = shown(differences(before["counts"], now["counts"]) or ["other text"], "; ")
+                    raise IsotropeError(
+                        f"{self.folder}: begun with another corpus, so not resumed: "
+                        f"{shown(before['sources'])} -> {shown(now['sources'])}; {changed}"
+                    )
             else:
                 scratch.rename(there)
         finally:

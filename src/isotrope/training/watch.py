@@ -48,7 +48,7 @@ class Watch:
         found = {
             "alignment": float(alignment(*pair)),
             "uniformity": float(uniformity(vectors)),
-            "effective_rank": float(effective_rank(vectors)),
+            "effective_rank": float(effective_rank(vectors)) if bool(vectors.isfinite().all()) else math.nan,
             "mean_cosine": float(mean_cosine(vectors)),
         }
         if self.held_out:

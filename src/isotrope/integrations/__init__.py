@@ -1,0 +1,1 @@
+"""Isotrope's methods inside other people's trainers."""

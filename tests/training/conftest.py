@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+import isotrope
+
+Killed = Callable[..., bool]
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The bundled encoder cut off above its first layer, as a folder: quicker to train and to write."""
+    return str(isotrope.load(pooling="mean@1").save(tmp_path_factory.mktemp("small") / "encoder"))
+
+
+@pytest.fixture(scope="session")
+def killed() -> Iterator[Killed]:
+    """Runs a function in a process of its own and kills that (SIGKILL) once `when()` is true; whether it came to it.
+
+    Processes are forked from a server that has imported everything, so that they begin at once.
+    """
+    os.environ["OMP_NUM_THREADS"] = "1"  # of the server: bits depend on the number of threads
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(["isotrope.training.run", "isotrope.training.pretrain"])
+
+    def run(when: Callable[[], bool], target: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
+        process = context.Process(target=target, args=args, kwargs=kwargs, daemon=True)
+        process.start()
+        while process.is_alive() and not when():
+            time.sleep(0.002)
+        process.kill()
+        process.join()
+        return process.exitcode == -signal.SIGKILL
+
+    yield run
+    torch.set_num_threads(threads)
