@@ -103,7 +103,8 @@ class IsotropeLoss(nn.Module):
         self.learner.train(started.transformer.training)
         self.columns = text_columns(stage.columns)
         self._held = model, started  # not as submodules: their weights are the student's
-        self._followed = type(self.learner.guide).after_step is Guide.after_step  # nothing to do after a step
+        guide, temperature = self.learner.guide, self.learner.temperature
+        self._needs_callback = type(guide).after_step is not Guide.after_step or temperature.log.requires_grad
 
     @property
     def encoder(self) -> Encoder:
@@ -112,7 +113,7 @@ class IsotropeLoss(nn.Module):
 
     def callback(self) -> TrainerCallback:
         """For the trainer's `callbacks`: momentum copies, queues and learnt temperatures are told of each step."""
-        self._followed = True
+        self._needs_callback = False
         return _AfterStep(self.learner)
 
     def collator(self) -> SentenceTransformerDataCollator:
@@ -124,8 +125,8 @@ class IsotropeLoss(nn.Module):
         training = self.learner.student.transformer.training  # the trainer puts its model into a mode, not its loss
         if training != self.learner.training:
             self.learner.train(training)
-        if training and not self._followed:
-            raise IsotropeError("this recipe's guide changes after each step: add callbacks=[loss.callback()]")
+        if training and self._needs_callback:
+            raise IsotropeError("this recipe goes on after the optimiser's step: add callbacks=[loss.callback()]")
         loss: Tensor = self.learner(**self.inputs(sentence_features, labels))["loss"]
         return loss
 

@@ -15,7 +15,7 @@ from isotrope.text.corpus import Corpus
 from isotrope.text.plan import Plan
 from isotrope.training.batches import StageBatches
 from isotrope.training.checkpoints import writing
-from isotrope.training.processes import main_process_first, rank_and_world
+from isotrope.training.processes import is_main_process, main_process_first, rank_and_world
 from isotrope.training.teacher_cache import VectorCache
 
 
@@ -83,7 +83,8 @@ def make_batches(
     if stage.guide.cache and guide.frozen and guide.reader is not None and isinstance(column, str):
         with main_process_first():
             cached = VectorCache(folder / "teacher", len(corpus), reader.dim)
-            with writing(folder / "teacher"):
-                cached.fill(corpus, column, reader, stage.training.batch_size, stage.training.max_length)
+            if is_main_process():
+                with writing(folder / "teacher"):
+                    cached.fill(corpus, column, reader, stage.training.batch_size, stage.training.max_length)
     rank, world = rank_and_world()
     return StageBatches(corpus, plan, stage, student, reader, taught=cached, rank=rank, world=world)

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import Any, TypeVar
+
+from isotrope.encoders.loading import default_device
+
+Made = TypeVar("Made")
 
 
 def rank_and_world() -> tuple[int, int]:
@@ -19,7 +24,21 @@ def is_main_process() -> bool:
 
 def main_process_first() -> AbstractContextManager[Any]:
     """A context in which the others wait until the first is done."""
+    waiting: AbstractContextManager[Any] = _group().main_process_first()
+    return waiting
+
+
+def made_by_main_process(make: Callable[[], Made]) -> Made:
+    """What the first process makes, on all of them; it is pickled on its way."""
+    from accelerate.utils import broadcast_object_list
+
+    _group()
+    made: Made = broadcast_object_list([make() if is_main_process() else None])[0]
+    return made
+
+
+def _group() -> Any:
+    """The processes, introduced to each other. Without being told, accelerate would see none on a CPU."""
     from accelerate import PartialState
 
-    waiting: AbstractContextManager[Any] = PartialState().main_process_first()
-    return waiting
+    return PartialState(cpu=default_device() == "cpu")

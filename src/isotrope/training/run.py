@@ -37,7 +37,7 @@ from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import RUN, check_run, last_checkpoint, writing
 from isotrope.training.engine import LOG, Engine
 from isotrope.training.learner import Learner
-from isotrope.training.processes import is_main_process, main_process_first
+from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
 from isotrope.training.watch import Score, Watch
 
 StageText: TypeAlias = tuple[Corpus, Plan, list[int]]  # the last: rows that are held out
@@ -207,9 +207,9 @@ class Run:
         """A stage's corpus, its plan, and the rows that are held out: some where there is no development set."""
         stage, folder = self.recipe.stages[number], self.stage_folder(number)
         there, training = folder / "corpus", stage.training
-        with main_process_first():
-            if is_main_process():
-                self._build_corpus(sources, stage.columns, there, column, resume=resume)
+
+        def make() -> StageText:
+            self._build_corpus(sources, stage.columns, there, column, resume=resume)
             corpus = Corpus(there)
             held_out = [] if scored else held_out_rows(corpus, WATCHED_ROWS)
             plan = plan_batches(
@@ -222,7 +222,9 @@ class Run:
                 held_out=held_out,
                 folder=there,
             )
-        return corpus, plan, held_out
+            return corpus, plan, held_out
+
+        return made_by_main_process(make)
 
     def stage_folder(self, number: int) -> Path:
         """Where a stage lies."""

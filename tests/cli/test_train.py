@@ -1,0 +1,233 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sentence_transformers import SentenceTransformer
+
+import isotrope
+from isotrope.evaluation import evaluate, load_task
+from isotrope.text import bundled_sentences
+
+Run = Callable[..., Any]
+TEXTS = bundled_sentences()[:64]
+SMALL = ("--set", "training.batch_size=8", "--steps", "2")
+LABELS = ("entailment", "neutral", "contradiction")
+FILES = {
+    "text.txt": "\n".join(TEXTS),
+    "few.txt": "\n".join(TEXTS[:5]),
+    "one.txt": "A dog.\n" * 40,
+    "pairs.tsv": "".join(f"{a}\t{b}\n" for a, b in [("source", "target"), *zip(TEXTS, TEXTS[::-1], strict=True)]),
+    "nli.tsv": "premise\thypothesis\tlabel\n"
+    + "".join(f"{TEXTS[i]}\t{TEXTS[-i]}\t{LABELS[i % 3]}\n" for i in range(20)),
+    "unsure.tsv": "sentence1\tsentence2\tlabel\nA dog.\tA cat.\tneutral\nA dog.\tA cow.\tmaybe\n",
+    "empty.txt": "",
+    "mine.toml": "[objective]\ntemprature = 0.1\n",
+    "there/notes.txt": "mine",
+}
+BAD = {
+    # the text
+    "the corpus (few.txt) has 5 sentences, batch_size is 16: give more text or --set training.batch_size=5": (
+        "few.txt",
+    ),
+    "the corpus (one.txt) has one distinct sentence only": ("one.txt",),
+    "unsure.tsv: row 2: label 'maybe' is none of entailment, neutral, contradiction": (
+        *("unsure.tsv", "--recipe", "sbert-nli"),
+    ),
+    "text.txt: the recipe needs pairs: columns view1, view2 are missing; plain sentences given": (
+        *("text.txt", "--recipe", "bsl"),
+    ),
+    "the recipe needs pairs: column view1 is missing; plain sentences given": ("text.txt", "--recipe", "bt"),
+    "nli.tsv: which column? Name one with --column: premise, hypothesis": (
+        *("nli.tsv", "--recipe", "consert-sup-unsup", "--set", "training.batch_size=4"),
+    ),
+    "no column 'sentence'; it has: source, target": ("pairs.tsv", "--column", "sentence"),
+    "none.txt: no such file": ("text.txt", "none.txt"),
+    "empty.txt: the file is empty": ("empty.txt",),
+    "give files, not standard input": ("-", "--recipe", "consert-sup-unsup"),
+    # the recipe
+    "unknown recipe 'sg-otp' (did you mean 'sg-opt'?)": ("text.txt", "--recipe", "sg-otp"),
+    "recipe sg-opt has no variant 'offical' (did you mean 'official'?)": ("text.txt", "--recipe", "sg-opt:offical"),
+    "objective.temprature: no such key (did you mean 'temperature'?)": (
+        *("text.txt", "--set", "objective.temprature=0.1"),
+    ),
+    "mine.toml: objective.temprature: no such key": ("text.txt", "--recipe", "mine.toml"),
+    "training.batch_size: 1 given; it should be greater than or equal to 2": (
+        *("text.txt", "--set", "training.batch_size=1"),
+    ),
+    "--set batch_size: a setting is KEY=VALUE": ("text.txt", "--set", "batch_size"),
+    "name it with --teacher MODEL": ("pairs.tsv", "--recipe", "parallel"),
+    "guide.layers [9]: this encoder's layers are 0 to 4": ("text.txt", "--set", "guide.layers=[9]"),
+    # models and the development set
+    "'there' is not a model folder": ("text.txt", "--model", "there"),
+    "(did you mean 'bundled'?)": ("pairs.tsv", "--recipe", "parallel", "--teacher", "bundle"),
+    "unknown task 'stbs' (did you mean 'stsb'?)": ("text.txt", "--dev", "stbs"),
+    "none.tsv: no such file": ("text.txt", "--dev", "none.tsv"),
+    "nli.tsv: no column 'score'": ("text.txt", "--dev", "nli.tsv"),
+    # the output; the last --output counts
+    "there: exists already; give --resume to go on with it, or another folder": ("text.txt", "--output", "there"),
+    "there: nothing to resume (no run.json in it)": ("text.txt", "--output", "there", "--resume"),
+    "text.txt: a file, where the run's folder is to be": ("text.txt", "--output", "text.txt"),
+    "text.txt/run: can't be made (Not a directory)": ("text.txt", "--output", "text.txt/run"),
+}
+
+
+@pytest.fixture
+def folder(run: Run) -> Path:
+    for name, content in FILES.items():
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text(content)
+    return Path()
+
+
+def listing(folder: Path = Path()) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_run_and_what_it_says(run: Run, folder: Path) -> None:
+    done = run("train", "text.txt", "--output", "run", "--dev", "bundled", *SMALL, "--json")
+    assert done.code == 0
+    found = json.loads(done.out)
+    assert list(found) == ["output", "encoder", "recipe", "steps", "seconds", "dev", "figures"]
+    assert (found["output"], found["encoder"], found["recipe"], found["steps"]) == ("run", "run/encoder", "sg-opt", 2)
+    pairs = load_task("bundled", split="dev")
+    for when, encoder in (("before", isotrope.load(pooling="cls")), ("after", isotrope.load("run/encoder"))):
+        assert found["dev"][when] == round(evaluate(encoder, pairs).spearman["all"], 2)
+    log = [json.loads(line) for line in Path("run/log.jsonl").read_text().splitlines()]
+    first, last = (line for line in log if "eval_uniformity" in line)
+    assert (first["step"], last["step"]) == (0, 2)
+    assert set(found["figures"]) == {"alignment", "uniformity", "effective_rank", "mean_cosine"}
+    for name, figure in found["figures"].items():
+        assert figure == {"before": first[f"eval_{name}"], "after": last[f"eval_{name}"]}
+        assert figure["before"] != figure["after"]
+
+
+def test_the_summary_tells_how_to_use_the_encoder(run: Run, folder: Path) -> None:
+    done = run("train", "text.txt", "--output", "run", "--recipe", "simcse", *SMALL)
+    assert done.out.startswith("simcse on bundled: 2 steps, ")
+    assert "Spearman" not in done.out
+    assert "Held-out loss" in done.out
+    names: dict[str, Any] = {}
+    exec("\n".join(line.strip() for line in done.out.splitlines()[-2:]), names)
+    assert np.array_equal(names["vectors"], SentenceTransformer("run/encoder").encode(["A new sentence."]))
+
+
+def test_the_function_does_what_the_command_does(run: Run, folder: Path) -> None:
+    settings = ("--seed", "7", "--set", "objective.temperature=0.5", "--set", "pooling.evaluation=mean")
+    assert run("train", "text.txt", "--output", "command", *SMALL, *settings).code == 0
+    chosen = {"training.batch_size": 8, "objective.temperature": 0.5, "pooling.evaluation": "mean"}
+    encoder = isotrope.train(TEXTS, recipe="sg-opt", model="bundled", output="function", steps=2, seed=7, set=chosen)
+    assert str(encoder.pooling) == "mean"
+    for file in ("recipe.toml", "encoder/model.safetensors"):
+        assert Path("command", file).read_bytes() == Path("function", file).read_bytes()
+    assert np.array_equal(isotrope.load("command/encoder").encode(TEXTS), encoder.encode(TEXTS))
+    assert not np.array_equal(isotrope.load(pooling="mean").encode(TEXTS), encoder.encode(TEXTS))
+
+
+def test_a_finished_run_is_resumed_to_its_summary(run: Run, folder: Path) -> None:
+    arguments = ("train", "text.txt", "--output", "run", *SMALL, "--json")
+    first = json.loads(run(*arguments).out)
+    weights = Path("run/encoder/model.safetensors").read_bytes()
+    second = json.loads(run(*arguments, "--resume").out)
+    assert {**first, "seconds": 0} == {**second, "seconds": 0}
+    assert Path("run/encoder/model.safetensors").read_bytes() == weights
+
+
+def test_stages_find_their_text_among_the_files(run: Run, folder: Path) -> None:
+    arguments = ("nli.tsv", "text.txt", "--recipe", "consert-sup-unsup", *SMALL)
+    done = run("train", *arguments, "--output", "run", "--json", "--dev", "bundled")
+    assert done.code == 0
+    assert json.loads(done.out)["steps"] == 4
+    columns = [json.loads(Path(f"run/stage-{k}/corpus/corpus.json").read_text())["columns"] for k in (1, 2)]
+    assert columns == [["sentence1", "sentence2", "label"], ["text"]]
+
+
+def test_a_teacher_and_standard_input(run: Run, folder: Path) -> None:
+    teacher = ("--recipe", "parallel", "--teacher", "bundled")
+    assert run("train", "pairs.tsv", "--output", "pairs", *teacher, *SMALL).code == 0
+    assert run("train", "-", "--output", "piped", *SMALL, stdin=FILES["text.txt"].encode()).code == 0
+    assert run("train", "text.txt", "--output", "read", *SMALL).code == 0
+    assert Path("piped/encoder/model.safetensors").read_bytes() == Path("read/encoder/model.safetensors").read_bytes()
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input_is_one_line_and_leaves_no_run_behind(run: Run, folder: Path, message: str) -> None:
+    before = listing()
+    done = run("train", "--output", "run", *BAD[message])
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert done.err.startswith("Error: ")
+    assert message in done.err
+    assert listing() == before
+    assert not Path("run").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "difference"),
+    [
+        (("text.txt", "--recipe", "simcse"), "recipe 'sg-opt:paper' -> 'simcse:paper'; guide.kind 'frozen-layers' -> 'self'"),
+        (("text.txt", "--set", "objective.temperature=0.5"), "resumed: objective.temperature 0.01 -> 0.5\n"),
+        (("text.txt", "--seed", "2"), "resumed: training.seed 1 -> 2\n"),
+        (("text.txt", "--dev", "bundled"), "resumed: dev None -> 'bundled'\n"),
+        (("pairs.tsv", "--column", "source"), "begun with another corpus, so not resumed: text.txt -> pairs.tsv; other text"),
+        (("text.txt", "few.txt"), "text.txt -> text.txt, few.txt; rows 64 -> 69\n"),
+    ],
+)  # fmt: skip
+def test_a_resume_that_is_another_run_is_refused(run: Run, folder: Path, arguments: Any, difference: str) -> None:
+    assert run("train", "text.txt", "--output", "run", *SMALL).code == 0
+    before = listing(Path("run"))
+    done = run("train", *arguments, "--output", "run", *SMALL, "--resume")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert difference in done.err
+    assert listing(Path("run")) == before
+
+
+def test_an_error_once_training_has_begun_leaves_what_was_learnt(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from isotrope.errors import IsotropeError
+    from isotrope.training.run import Run as RunFolder
+
+    def fails(*arguments: Any) -> None:
+        raise IsotropeError("out of luck")
+
+    monkeypatch.setattr("isotrope.training.run.finished", fails)
+    assert run("train", "text.txt", "--output", "run", *SMALL).err.endswith("Error: out of luck\n")
+    assert Path("run/checkpoint-2").is_dir()
+    assert RunFolder.forget
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "unknown recipe 'sg-otp'",
+        "objective.temprature: no such key",
+        "none.txt: no such file",
+        "there: exists already",
+        "there: nothing to resume",
+    ],
+)
+def test_cheap_mistakes_are_found_before_torch_is_imported(folder: Path, message: str) -> None:
+    arguments = next(arguments for known, arguments in BAD.items() if message in known)
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('torch', 'transformers', 'scipy', 'pyarrow', 'datasets')))\n"
+        f"from isotrope.cli import main; main({['train', '--output', 'run', *arguments]})"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert message in done.stderr
+
+
+def test_help_does_not_wait_for_torch() -> None:
+    for arguments in (["train", "--help"], ["recipes", "--help"], ["recipes", "list"]):
+        code = (
+            "import sys; sys.modules.update(dict.fromkeys(('torch', 'transformers', 'scipy', 'pyarrow', 'numpy')))\n"
+            f"from isotrope.cli import main; main({arguments})"
+        )
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,154 @@
+"""Two processes with half of each batch are one process with all of it: the real learner, under `torchrun` on gloo."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor, distributed
+from torch.nn.parallel import DistributedDataParallel
+
+import isotrope
+from isotrope import recipes
+from isotrope.guides import Teacher
+from isotrope.text import bundled_sentences
+from isotrope.text.corpus import build_corpus
+from isotrope.text.plan import plan_batches
+from isotrope.training import engine
+from isotrope.training.assemble import make_guide, trained_student
+from isotrope.training.batches import StageBatches
+from isotrope.training.learner import Learner
+from isotrope.training.run import train
+
+pytestmark = pytest.mark.xdist_group("gloo")
+
+WORLD, BATCH = 2, 8
+TEXTS = bundled_sentences()[:120]
+NAMES = ("text", "view1", "view2", "source", "target")
+ROWS = [dict(zip(NAMES, TEXTS[k : k + 5], strict=True)) for k in range(115)]
+OBJECTIVES: dict[str, tuple[str, dict[str, Any]]] = {
+    "nt_xent": ("bt", {}),
+    "opt3": ("sg-opt", {}),
+    "bootstrap": ("bsl", {}),  # batch norm of the predictor
+    "info_nce": ("parallel", {"guide.model": "bundled", "guide.queue": 12}),
+}
+PLAIN = {"training.batch_size": BATCH, "training.dropout": 0.0}
+RUN: dict[str, Any] = {  # with such an epsilon Adam moves by the gradient, not by its sign, however small that is
+    "steps": 3,
+    "set": PLAIN | {"training.eval_steps": 2, "training.learning_rate": 0.1, "training.epsilon": 1.0},
+}
+Result = tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]  # loss, gradients, buffers after the step
+
+
+def learner_of(name: str) -> Learner:
+    """In double precision, away from where it began, and with a queue that is full."""
+    recipe, settings = OBJECTIVES[name]
+    stage = recipes.load(recipe, PLAIN | settings).stages[0]
+    torch.manual_seed(0)
+    encoder = isotrope.load()
+    student = trained_student(encoder, stage)
+    learner = Learner(student, make_guide(stage, student, encoder), stage).double()
+    with torch.no_grad():
+        for parameter in student.parameters():
+            parameter.add_(torch.randn_like(parameter), alpha=0.01)
+        if isinstance(learner.guide, Teacher) and learner.guide.queue is not None:
+            learner.guide.queue.push(torch.randn(30, student.dim))
+    return learner.train()
+
+
+def step(name: str, folder: Path, rank: int, world: int) -> Result:
+    """Loss, gradients and what is remembered of one step over this process's share of the batch."""
+    learner = learner_of(name)
+    corpus = build_corpus([ROWS], learner.stage.columns, folder / f"{name}-{rank}-{world}")
+    plan = plan_batches(corpus, batch_size=BATCH, steps=1, seed=1, folder=corpus.folder)
+    reader = learner.guide.reader or learner.student
+    batches = StageBatches(corpus, plan, learner.stage, learner.student, reader, rank=rank, world=world)
+    model = DistributedDataParallel(learner, find_unused_parameters=True) if world > 1 else learner
+    loss = model(**batches[0])["loss"]
+    loss.backward()
+    learner.after_step(0.5)
+    gradients = {key: p.grad for key, p in learner.named_parameters() if p.grad is not None}
+    return loss.detach(), gradients, dict(learner.named_buffers())
+
+
+def process(folder: Path) -> None:
+    """What `torchrun` runs in each process: this file is also its script."""
+    rank, written = int(os.environ["RANK"]), []
+    if rank > 0:
+        engine.save_model = None  # type: ignore[assignment]  # it fails if it is called
+        sys.addaudithook(lambda event, args: written.extend(writes(event, args, str(folder / "run"))))
+    train([row["text"] for row in ROWS], output=folder / "run", **RUN)  # makes the group itself
+    results = {name: step(name, folder, rank, WORLD) for name in OBJECTIVES}
+    torch.save((results, written), folder / f"{rank}.pt")
+    distributed.destroy_process_group()
+
+
+def writes(event: str, args: tuple[Any, ...], folder: str) -> list[str]:
+    """Files under the folder that are opened for writing, renamed or removed."""
+    if not args or not str(args[0]).startswith(folder):
+        return []
+    changes = event in ("os.rename", "os.remove", "shutil.rmtree")
+    opened = event == "open" and args[2] & (os.O_WRONLY | os.O_RDWR)
+    return [f"{event} {args[0]}"] if changes or opened else []
+
+
+@pytest.fixture(scope="module")
+def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which two processes have left their results."""
+    folder = tmp_path_factory.mktemp("two")
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={WORLD}", __file__]
+    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.mark.parametrize("name", OBJECTIVES)
+def test_loss_and_gradients_are_those_of_one_process(name: str, together: Path, tmp_path: Path) -> None:
+    wanted, gradients, buffers = step(name, tmp_path, 0, 1)
+    assert "student.backbone.model.encoder.layer.0.output.dense.weight" in gradients
+    assert max(float(gradient.abs().max()) for gradient in gradients.values()) > 1e-3
+    for rank in range(WORLD):
+        results, _ = torch.load(together / f"{rank}.pt")
+        loss, found, kept = results[name]
+        torch.testing.assert_close(loss, wanted, rtol=0, atol=1e-9)
+        assert found.keys() >= gradients.keys()  # those that take no part may have a gradient of zero
+        for key, gradient in found.items():
+            expected = gradients.get(key, torch.zeros_like(gradient))
+            torch.testing.assert_close(gradient, expected, rtol=0, atol=1e-8, msg=lambda m, key=key: f"{key}: {m}")
+        for key, buffer in buffers.items():
+            torch.testing.assert_close(kept[key], buffer, rtol=0, atol=1e-9, msg=lambda m, key=key: f"{key}: {m}")
+
+
+def test_a_whole_run_is_that_of_one_process(together: Path, tmp_path: Path) -> None:
+    one, two = tmp_path / "run", together / "run"
+    train([row["text"] for row in ROWS], output=one, **RUN)
+    before = load_file(isotrope.encoders.loading.BUNDLED / "model.safetensors")
+    wanted, found = (load_file(run / "encoder" / "model.safetensors") for run in (one, two))
+    for key, value in wanted.items():
+        torch.testing.assert_close(found[key], value, rtol=0, atol=1e-5, msg=lambda m, key=key: f"{key}: {m}")
+    key = "encoder.layer.3.output.dense.weight"
+    assert (wanted[key] - before[f"bert.{key}"].float()).abs().max() > 1e-3
+    logs = [[json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()] for run in (one, two)]
+    assert [line["step"] for line in logs[1]] == [line["step"] for line in logs[0]] == [0, 2, 2, 3]
+    for name in ("eval_held_out_loss", "eval_uniformity", "eval_effective_rank"):
+        assert [line.get(name) for line in logs[1]] == [pytest.approx(line.get(name), abs=1e-3) for line in logs[0]]
+    assert logs[1][1]["loss"] == pytest.approx(logs[0][1]["loss"], abs=1e-3)
+
+
+def test_the_first_process_alone_writes(together: Path, tmp_path: Path) -> None:
+    written = [torch.load(together / f"{rank}.pt")[1] for rank in range(WORLD)]
+    assert written == [[], []]
+    files = {str(file.relative_to(together / "run")) for file in (together / "run").rglob("*") if file.is_file()}
+    assert {file for file in files if "rng" in file} == {f"checkpoint-3/rng_state_{rank}.pth" for rank in range(WORLD)}
+    assert {"run.json", "recipe.toml", "log.jsonl", "corpus/plan.npy", "encoder/modules.json"} <= files
+
+
+if __name__ == "__main__":
+    process(Path(sys.argv[1]))
