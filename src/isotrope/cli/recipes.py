@@ -31,6 +31,7 @@ def overview() -> None:
     from isotrope import recipes as library
 
     table = Table("Recipe", "What it does", "Columns", "Variants", "Paper")
+    table.columns[0].no_wrap = True
     for row in library.overview():
         columns = "; then ".join(dict.fromkeys(", ".join(stage) for stage in row.columns))
         table.add_row(*map(escape, (row.name, row.about, columns, ", ".join(row.variants), _authors(row.paper))))
@@ -98,6 +99,6 @@ def _problem(file: str) -> str | None:
 
 
 def _authors(paper: str) -> str:
-    """`Kim, Yoo & Lee 2021, Self-Guided ...` -> `Kim, Yoo & Lee 2021`; what has no year stands as it is."""
+    """`Kim, Yoo & Lee 2021, Self-Guided ...` -> `Kim, Yoo & Lee 2021`; without a year, what is before the title."""
     found = re.match(r".*?\b\d{4}\b", paper)
-    return found[0] if found else paper
+    return found[0] if found else paper.partition(",")[0]

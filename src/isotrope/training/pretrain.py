@@ -17,6 +17,7 @@ from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, Trainer, Tr
 from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders.loading import default_device
+from isotrope.encoders.progress import quiet_transformers
 from isotrope.errors import IsotropeError
 from isotrope.text import read_sentences
 from isotrope.text.outputs import whole_or_nothing
@@ -86,7 +87,11 @@ def pretrain(config: Pretraining, output: Path, *, resume: bool = False) -> dict
         callbacks=[bar],
     )
     trainer.pop_callback(PrinterCallback)
-    trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    try:
+        with quiet_transformers():
+            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+    finally:
+        bar.stop()
     loss, accuracy = masked_loss(model, held_out)
     figures = {"loss": loss, "accuracy": accuracy, "tokens": config.steps * config.batch_tokens}
     _save(model, tokenizer, output / "encoder")
@@ -273,5 +278,6 @@ def _save(model: MaskedLM, tokenizer: Any, folder: Path) -> None:
     plain = BertForMaskedLM(model.config)
     plain.load_state_dict(model.state_dict())
     plain.config.hidden_dropout_prob = plain.config.attention_probs_dropout_prob = 0.1
-    plain.half().save_pretrained(folder)
-    tokenizer.save_pretrained(folder)
+    with quiet_transformers():
+        plain.half().save_pretrained(folder)
+        tokenizer.save_pretrained(folder)

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from contextlib import AbstractContextManager
 from typing import Any, TypeVar
 
-from isotrope.encoders.loading import default_device
-
 Made = TypeVar("Made")
 
 
@@ -40,5 +38,7 @@ def made_by_main_process(make: Callable[[], Made]) -> Made:
 def _group() -> Any:
     """The processes, introduced to each other. Without being told, accelerate would see none on a CPU."""
     from accelerate import PartialState
+
+    from isotrope.encoders.loading import default_device
 
     return PartialState(cpu=default_device() == "cpu")

@@ -24,6 +24,7 @@ from transformers import set_seed
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
+from isotrope.encoders.progress import quiet_transformers
 from isotrope.errors import IsotropeError
 from isotrope.evaluation import evaluate, load_task
 from isotrope.evaluation.pairs import read_pairs
@@ -167,7 +168,8 @@ class Run:
         try:
             checkpoint = last_checkpoint(folder) if resume else None
             engine = Engine(learner, batches, watch, folder, bar)
-            engine.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
+            with quiet_transformers():
+                engine.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
         finally:
             bar.stop()
         result = finished(student, started, stage).eval()

@@ -16,7 +16,7 @@ from isotrope.training.learner import Learner
 
 Score = Callable[[Encoder], float]
 NEAR_ONE = 0.95  # mean cosine of random sentences above which they are hardly told apart
-RANK_LOST = 0.5  # share of the first effective rank below which directions are being lost
+LOST = 0.5  # share of the rank, or of the room below a cosine of 1, that there was at first: less is a collapse
 
 
 @dataclass
@@ -61,9 +61,9 @@ class Watch:
 def collapse(figures: Mapping[str, float], first: Mapping[str, float]) -> str | None:
     """In words, what is going wrong, judged by the figures before the first step; None while nothing is."""
     rank, cosine = figures["effective_rank"], figures["mean_cosine"]
-    if cosine > max(NEAR_ONE, first["mean_cosine"]):
+    if cosine > NEAR_ONE and 1 - cosine < LOST * (1 - first["mean_cosine"]):  # some encoders begin in a narrow cone
         return f"the vectors are collapsing: random sentences have a mean cosine of {cosine:.3f}, all look alike"
-    if rank < RANK_LOST * first["effective_rank"]:
+    if rank < LOST * first["effective_rank"]:
         return (
             f"the vectors are collapsing: their effective rank fell from {first['effective_rank']:.1f} "
             f"to {rank:.1f}, most directions are no longer used"

@@ -1,0 +1,433 @@
+"""The trainer with our learner in it: numbers as the recipe has them, and nothing lost when something goes wrong."""
+
+from __future__ import annotations
+
+import errno
+import json
+import math
+import os
+import subprocess
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+import isotrope
+from isotrope import recipes
+from isotrope.errors import IsotropeError
+from isotrope.text import bundled_sentences
+from isotrope.text.corpus import build_corpus
+from isotrope.text.plan import plan_batches
+from isotrope.training import engine as module
+from isotrope.training.assemble import finished, make_batches, make_guide, trained_student
+from isotrope.training.bar import RunBar
+from isotrope.training.checkpoints import last_checkpoint
+from isotrope.training.engine import Engine
+from isotrope.training.learner import Learner
+from isotrope.training.watch import Watch
+
+TEXTS = bundled_sentences()
+NAMES = ("text", "view1", "view2", "source", "target", "sentence1", "sentence2")
+ROWS = [dict(zip(NAMES, TEXTS[7 * k : 7 * k + 7], strict=True)) | {"label": k % 3} for k in range(53)]
+Make = Callable[..., Engine]
+
+
+@pytest.fixture
+def make(small: str, tmp_path: Path) -> Make:
+    """An engine in a folder of its own: `make(recipe, score, **settings of training)`."""
+
+    def made(recipe: str = "sg-opt", score: Any = None, folder: str = "run", **training: Any) -> Engine:
+        settings: dict[str, Any] = {"batch_size": 8, "steps": 4, "eval_steps": 1, "save_steps": 2} | training
+        changes = {key if "." in key else f"training.{key}": value for key, value in settings.items()}
+        if recipe == "parallel":
+            changes |= {"guide.model": small, "guide.queue": 16}
+        elif recipe == "sg-opt":
+            changes |= {"heads.projection.ratio": 0.5}
+        stage = recipes.load(recipe, changes).stages[0]
+        torch.manual_seed(0)
+        encoder = isotrope.load(small)
+        student = trained_student(encoder, stage)
+        learner = Learner(student, make_guide(stage, student, encoder), stage)
+        run = tmp_path / folder
+        corpus = build_corpus([ROWS], stage.columns, run / "corpus")
+        batches_wanted = stage.training.steps * stage.training.gradient_accumulation if stage.training.steps else None
+        plan = plan_batches(
+            corpus,
+            batch_size=stage.training.batch_size,
+            steps=batches_wanted,
+            epochs=stage.training.epochs,
+            seed=1,
+            folder=corpus.folder,
+        )
+        batches = make_batches(corpus, plan, stage, student, learner.guide, run)
+        watched = batches.item([0, 1, 2, 3], torch.Generator())
+        watch = Watch(watched, False, lambda: finished(student, encoder, stage), score)
+        return Engine(learner, batches, watch, run, RunBar("test"))
+
+    return made
+
+
+def lines(engine: Engine) -> list[dict[str, Any]]:
+    """The log. NaN and Infinity are no JSON."""
+
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    text = (engine.run / "log.jsonl").read_text()
+    return [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
+
+
+def student(engine: Engine) -> dict[str, Tensor]:
+    return {key: value.clone() for key, value in engine.learner.student.state_dict().items()}
+
+
+def saved_student(run: Path, step: int) -> dict[str, Tensor]:
+    weights = load_file(run / f"checkpoint-{step}" / "model.safetensors")
+    return {key.removeprefix("student."): value for key, value in weights.items() if key.startswith("student.")}
+
+
+def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(value, other[key]) for key, value in one.items())
+
+
+def checkpoints(engine: Engine) -> list[int]:
+    return sorted(int(path.name.removeprefix("checkpoint-")) for path in engine.run.glob("checkpoint-*"))
+
+
+def falling(*scores: float) -> Callable[[Any], float]:
+    """A development score that comes out as written, evaluation after evaluation."""
+    left = iter(scores)
+    return lambda encoder: next(left)
+
+
+# -- the optimiser and its schedule ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("recipe", ["sg-opt", "bt", "bsl", "parallel"])
+def test_matrices_are_decayed_and_each_learning_parameter_comes_once(make: Make, recipe: str) -> None:
+    engine = make(recipe, weight_decay=0.02)
+    decayed, exempt = engine.create_optimizer().param_groups
+    assert (decayed["weight_decay"], exempt["weight_decay"]) == (0.02, 0.0)
+    names = {id(parameter): name for name, parameter in engine.learner.named_parameters()}
+    with_decay, without = ([names[id(p)] for p in group["params"]] for group in (decayed, exempt))
+    assert sorted([*with_decay, *without]) == sorted(
+        name for name, p in engine.learner.named_parameters() if p.requires_grad
+    )
+    assert all(name.endswith("weight") and "LayerNorm" not in name for name in with_decay)
+    assert all(name.endswith(("bias", "LayerNorm.weight", "temperature.log")) or "predict" in name for name in without)
+    assert not any(name.startswith(("guide", "start")) for name in [*with_decay, *without])
+    assert ("temperature.log" in without) == (recipe == "parallel")
+
+
+def test_the_optimisers_numbers_are_the_recipes(make: Make) -> None:
+    engine = make(optimiser="adam", learning_rate=3e-4, betas=(0.8, 0.9), epsilon=1e-5)
+    optimiser = engine.create_optimizer()
+    assert type(optimiser) is torch.optim.Adam
+    assert optimiser.defaults | {"lr": 3e-4, "betas": (0.8, 0.9), "eps": 1e-5} == optimiser.defaults
+    assert engine.args.max_grad_norm == 1.0
+
+
+@pytest.mark.parametrize(("optimiser", "moved"), [("adamw", 0.1 * 0.5 * 3.0), ("adam", 0.1)])
+def test_adam_decays_through_the_gradient_and_adamw_beside_it(make: Make, optimiser: str, moved: float) -> None:
+    engine = make(optimiser=optimiser, learning_rate=0.1, weight_decay=0.5)
+    made = engine.create_optimizer()
+    matrix, vector = (group["params"][0] for group in made.param_groups)
+    with torch.no_grad():
+        for parameter in (matrix, vector):
+            parameter.fill_(3.0)
+            parameter.grad = torch.zeros_like(parameter)
+    made.step()
+    assert torch.allclose(matrix, torch.full_like(matrix, 3.0 - moved))
+    assert torch.equal(vector, torch.full_like(vector, 3.0))
+
+
+@pytest.mark.parametrize("schedule", ["linear", "cosine", "constant"])
+@pytest.mark.parametrize("warmup", [0.0, 0.25, 0.3])
+def test_the_learning_rate_follows_the_recipe(make: Make, schedule: str, warmup: float) -> None:
+    steps, top, rise = 10, 2e-4, math.ceil(warmup * 10)
+    engine = make(steps=steps, schedule=schedule, warmup=warmup, learning_rate=top)
+    engine.create_optimizer()
+    scheduler = engine.create_scheduler(steps)
+    rates = []
+    for _ in range(steps):
+        rates.append(scheduler.get_last_lr()[0])
+        engine.optimizer.step()
+        scheduler.step()
+    falls = {
+        "linear": lambda share: 1 - share,
+        "cosine": lambda share: (1 + math.cos(math.pi * share)) / 2,
+        "constant": lambda share: 1.0,
+    }
+    wanted = [k / rise if k < rise else falls[schedule]((k - rise) / (steps - rise)) for k in range(steps)]
+    assert rates == pytest.approx([top * share for share in wanted])
+
+
+# -- what a run leaves -------------------------------------------------------------------------------------------------
+
+
+def test_the_log_is_json_lines_with_all_figures(make: Make) -> None:
+    engine = make(learning_rate=1e-3, warmup=0.25)
+    engine.train()
+    log = lines(engine)
+    assert [line["step"] for line in log] == [0, 1, 1, 2, 2, 3, 3, 4, 4]
+    measured, learnt = log[::2], log[1::2]
+    figures = {"eval_alignment", "eval_uniformity", "eval_effective_rank", "eval_mean_cosine"}
+    assert all(figures <= line.keys() for line in measured)
+    assert all({"loss", "contrast", "anchor", "padding", "grad_norm"} <= line.keys() for line in learnt)
+    for line in learnt:
+        assert line["loss"] == pytest.approx(line["contrast"] + line["anchor"], rel=1e-5)
+        assert 0 <= line["padding"] < 1
+    assert [line["learning_rate"] for line in learnt] == pytest.approx([0, 1e-3, 1e-3 * 2 / 3, 1e-3 / 3])
+
+
+def test_the_share_of_padding_is_that_of_the_batches(make: Make) -> None:
+    engine = make("sbert-nli", batch_size=16, steps=3)
+    engine.train()
+    batches = [batch for k in range(3) for batch in engine.train_dataset[k].values() if not isinstance(batch, Tensor)]
+    tokens, places = (
+        sum(part.numel() for part in parts)
+        for parts in ([batch.token_index for batch in batches], [batch.input_ids for batch in batches])
+    )
+    assert tokens < places
+    assert lines(engine)[-2]["padding"] == pytest.approx(1 - tokens / places)
+
+
+def test_a_temperature_that_learns_and_a_score_that_is_no_number_are_logged(make: Make) -> None:
+    engine = make("parallel", score=falling(1.0, math.nan, 3.0), steps=2, learning_rate=1e-2, warmup=0)
+    engine.train()
+    log = lines(engine)
+    assert log[1]["temperature"] != log[3]["temperature"]
+    assert log[3]["temperature"] == pytest.approx(engine.learner.temperature.log.exp().item())
+    assert [line["eval_spearman"] for line in log if "eval_spearman" in line] == [1.0, None, 3.0]
+
+
+def test_the_best_checkpoint_is_what_remains(make: Make) -> None:
+    engine = make(score=falling(90, 50, 60, 40, 30), learning_rate=1e-3)
+    engine.train()
+    assert checkpoints(engine) == [2, 4]
+    assert same(student(engine), saved_student(engine.run, 2))
+    assert not same(student(engine), saved_student(engine.run, 4))
+
+
+def test_the_last_remains_where_the_recipe_says_so(make: Make) -> None:
+    engine = make(score=falling(90, 50, 60, 40, 30), learning_rate=1e-3, keep="last", save_steps=1)
+    engine.train()
+    assert same(student(engine), saved_student(engine.run, 4))
+
+
+def test_the_last_remains_without_a_score(make: Make) -> None:
+    engine = make(learning_rate=1e-3, save_steps=1)
+    engine.train()
+    assert checkpoints(engine) == [4]
+    assert same(student(engine), saved_student(engine.run, 4))
+
+
+@pytest.mark.parametrize(
+    ("patience", "scores", "last"),
+    [(2, [9, 5, 6, 4, 5], 4), (1, [9, 5, 5], 2), (3, [9, 1, 2, 3, 4, 5, 6], 6)],  # the first is before the first step
+)
+def test_patience_stops_the_run(make: Make, patience: int, scores: list[float], last: int) -> None:
+    engine = make(score=falling(*scores), steps=6, patience=patience)
+    engine.train()
+    assert engine.state.global_step == last
+    assert max(checkpoints(engine)) == last
+
+
+def test_the_learner_is_told_of_each_step(make: Make) -> None:
+    engine = make("bsl", gradient_accumulation=2)
+    told: list[float] = []
+    engine.learner.after_step = told.append  # type: ignore[method-assign]
+    engine.train()
+    assert told == [0.25, 0.5, 0.75, 1.0]
+
+
+# -- when something goes wrong -----------------------------------------------------------------------------------------
+
+
+def spoilt(engine: Engine, step: int, spoil: Callable[[Tensor], Tensor]) -> None:
+    """The loss of one step is not what it should be."""
+    forward, calls = engine.learner.forward, iter(range(1, 100))
+
+    def wrong(**batch: Any) -> dict[str, Tensor]:
+        parts = forward(**batch)
+        if engine.learner.training and next(calls) == step:
+            parts["loss"] = spoil(parts["loss"])
+        return parts
+
+    engine.learner.forward = wrong  # type: ignore[method-assign]
+
+
+@pytest.mark.parametrize(
+    ("what", "spoil"),
+    [
+        ("loss became nan", lambda loss: loss * math.nan),
+        ("loss became inf", lambda loss: loss * math.inf),
+        ("gradient became nan", lambda loss: loss + (0 * loss).sqrt() * 0),  # 0 x inf; the loss itself is as before
+    ],
+)
+@pytest.mark.parametrize("clip", [1.0, 0.0])
+def test_what_is_no_number_stops_the_run_and_spoils_nothing(
+    make: Make, what: str, spoil: Callable[[Tensor], Tensor], clip: float
+) -> None:
+    engine = make(save_steps=1, clip=clip)
+    spoilt(engine, 3, spoil)
+    with pytest.raises(
+        IsotropeError, match=f"the {what} after step 2; the last good checkpoint is checkpoint-2; lower"
+    ):
+        engine.train()
+    assert checkpoints(engine) == [2]
+    assert all(value.isfinite().all() for value in saved_student(engine.run, 2).values())
+    assert all(value.isfinite().all() for value in student(engine).values())
+
+
+def test_a_run_that_diverges_is_told_as_such(make: Make) -> None:
+    engine = make(learning_rate=1e30, warmup=0, clip=0)
+    with pytest.raises(IsotropeError, match="became nan after step"):
+        engine.train()
+
+
+def full(*args: Any, **kwargs: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_disk_that_fills_up_leaves_the_last_checkpoint(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = make(folder="whole")
+    wanted.train()
+    engine = make()
+    broken = {"now": False}
+    real_save = torch.save
+
+    def save(value: Any, path: Any, **kwargs: Any) -> None:
+        full() if broken["now"] or "checkpoint-4" in str(path) else real_save(value, path, **kwargs)
+
+    monkeypatch.setattr(torch, "save", save)
+    with pytest.raises(IsotropeError, match=r"checkpoint-4 could not be written .*No space left") as told:
+        engine.train()
+    assert "the last whole checkpoint is checkpoint-2; make room, then go on with --resume" in str(told.value)
+    assert checkpoints(engine) == [2]
+    monkeypatch.undo()
+    resumed = make()
+    resumed.train(str(last_checkpoint(resumed.run)))
+    assert same(student(resumed), student(wanted))
+
+
+def test_a_log_that_can_not_be_written_is_told_in_one_line(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = make()
+    monkeypatch.setattr(module.json, "dumps", full)
+    with pytest.raises(IsotropeError, match=r"log.jsonl could not be written .*the last whole checkpoint is none"):
+        engine.train()
+
+
+@pytest.fixture
+def little_disk(tmp_path: Path) -> Iterator[Callable[[int], None]]:
+    """A disk of its own under the run folder, of as many megabytes as it is told."""
+    disk = tmp_path / "run"
+    disk.mkdir()
+
+    def mount(megabytes: int, how: str = "") -> bool:
+        command = ["mount", "-t", "tmpfs", "-o", f"{how}size={megabytes}m", "tmpfs", str(disk)]
+        return subprocess.run(command, capture_output=True).returncode == 0
+
+    if not hasattr(os, "geteuid") or os.geteuid() != 0 or not mount(1):
+        pytest.skip("needs to mount a small disk, which root may")
+    yield lambda megabytes: mount(megabytes, "remount,") or pytest.fail("remount")
+    subprocess.run(["umount", str(disk)], check=True)
+
+
+def test_a_real_disk_that_is_full(make: Make, little_disk: Callable[[int], None]) -> None:
+    wanted = make(folder="whole")
+    wanted.train()
+    size = sum(file.stat().st_size for file in (wanted.run / "checkpoint-4").iterdir()) / 1e6
+    weights = (wanted.run / "checkpoint-4" / "model.safetensors").stat().st_size / 1e6
+    for megabytes in (size + 0.5 * weights, size + weights + 0.5 * (size - weights)):  # safetensors; torch.save
+        little_disk(int(megabytes / 1.048576))
+        engine = make()
+        kept = last_checkpoint(engine.run)
+        with pytest.raises(IsotropeError, match=r"checkpoint-4 could not be written .*make room, then go on"):
+            engine.train(str(kept) if kept else None)
+        assert checkpoints(engine) == [2]
+    little_disk(int(3 * size))
+    resumed = make()
+    resumed.train(str(last_checkpoint(resumed.run)))
+    assert same(student(resumed), student(wanted))
+    assert checkpoints(resumed) == [4]
+
+
+def test_a_collapse_is_named_as_it_happens(
+    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ranks = iter([40.0, 39.0, 18.0, 17.0, 41.0])
+    monkeypatch.setattr("isotrope.training.watch.effective_rank", lambda vectors: next(ranks))
+    make().train()
+    said = [line for line in capsys.readouterr().err.splitlines() if "collapsing" in line]
+    assert [line.partition(":")[0] for line in said] == ["step 2", "step 3"]
+    assert "their effective rank fell from 40.0 to 18.0" in said[0]
+
+
+def test_a_resumed_run_still_knows_how_it_began(
+    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ranks = iter([40.0, 30.0, 25.0, 22.0, 19.0])
+    monkeypatch.setattr("isotrope.training.watch.effective_rank", lambda vectors: next(ranks))
+    engine = make()
+    spoilt(engine, 3, lambda loss: loss * math.nan)
+    with pytest.raises(IsotropeError):
+        engine.train()
+    resumed = make()
+    resumed.train(str(last_checkpoint(resumed.run)))
+    assert "step 4: the vectors are collapsing: their effective rank fell from 40.0 to 19.0" in capsys.readouterr().err
+    assert [line["step"] for line in lines(resumed)] == [0, 1, 1, 2, 2, 3, 3, 4, 4]
+
+
+# -- the trainer's own means -------------------------------------------------------------------------------------------
+
+
+def test_accumulated_batches_are_one_batch_where_the_loss_is_a_mean(make: Make) -> None:
+    """An NLI loss has no negatives: two batches of 8 are one of 16. The plan puts the same rows into them."""
+    settings: dict[str, Any] = {"steps": 2, "dropout": 0.0, "warmup": 0, "learning_rate": 1.0, "epsilon": 1.0}
+    runs = [make("sbert-nli", folder=str(n), batch_size=16 // n, gradient_accumulation=n, **settings) for n in (1, 2)]
+    for engine in runs:
+        engine.train()
+        assert engine.state.global_step == 2
+    one, two = (student(engine) for engine in runs)
+    assert len(runs[1].train_dataset) == 4
+    assert lines(runs[1])[1]["loss"] == pytest.approx(lines(runs[0])[1]["loss"], rel=1e-5)
+    for key, value in one.items():
+        assert torch.allclose(two[key], value, atol=1e-6), key
+
+
+def test_what_makes_no_whole_step_is_left_out(make: Make) -> None:
+    engine = make(steps=None, epochs=1, gradient_accumulation=4)  # 53 rows are 6 batches: one step
+    assert len(engine.train_dataset) == 4
+    engine.train()
+    assert engine.state.global_step == 1
+    again = make(steps=None, epochs=1, gradient_accumulation=4)
+    again.train(str(last_checkpoint(again.run)))  # killed before its result was saved: there is nothing left to do
+    assert again.state.global_step == 1
+    assert same(student(again), student(engine))
+
+
+def test_gradient_checkpointing_changes_memory_only(make: Make) -> None:
+    runs = []
+    for on in (False, True):
+        runs.append(make(folder=str(on), gradient_checkpointing=on, learning_rate=1e-3))
+        runs[-1].train()
+    assert runs[1].learner.student.backbone.model.is_gradient_checkpointing
+    without, with_it = ([line["loss"] for line in lines(engine) if "loss" in line] for engine in runs)
+    assert with_it == pytest.approx(without, rel=1e-6)
+    assert len(set(without)) == 4
+
+
+def test_bfloat16_runs_and_learns_about_the_same(make: Make) -> None:
+    settings: dict[str, Any] = {"dropout": 0.0, "objective.temperature": 0.1}
+    runs = [make(folder=kind, precision=kind, **settings) for kind in ("float32", "bfloat16")]
+    for engine in runs:
+        engine.train()
+        assert all(value.dtype == torch.float32 for value in student(engine).values() if value.is_floating_point())
+    full_precision, half = ([line["loss"] for line in lines(engine) if "loss" in line] for engine in runs)
+    assert half == pytest.approx(full_precision, rel=0.02)
+    assert half != full_precision

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+import isotrope
+from isotrope import recipes
+from isotrope.evaluation.geometry import alignment, effective_rank, mean_cosine, uniformity
+from isotrope.text import bundled_sentences
+from isotrope.training.assemble import finished, make_guide, trained_student
+from isotrope.training.learner import Learner
+from isotrope.training.watch import Watch, collapse, evaluations_without_gain
+
+TEXTS, OTHERS = bundled_sentences()[:6], bundled_sentences()[10:16]
+
+
+def watched(recipe: str, model: str, *, held_out: bool = True, score: Any = None) -> tuple[Learner, Watch]:
+    torch.manual_seed(0)
+    stage = recipes.load(recipe).stages[0]
+    encoder = isotrope.load(model)
+    student = trained_student(encoder, stage)
+    learner = Learner(student, make_guide(stage, student, encoder), stage).train()
+    first = student.batch(TEXTS)
+    second = first if stage.views.first.column == stage.views.second.column else student.batch(OTHERS)
+    batch = {"first": first, "second": second}
+    return learner, Watch(batch, held_out, lambda: finished(student, encoder, stage), score)
+
+
+def test_figures_are_those_of_the_students_vectors(small: str) -> None:
+    learner, watch = watched("bsl", small)
+    found = watch.figures(learner)
+    vectors = learner.student.encode(TEXTS)
+    assert found["uniformity"] == pytest.approx(uniformity(vectors), abs=1e-5)
+    assert found["effective_rank"] == pytest.approx(effective_rank(vectors), abs=1e-4)
+    assert found["mean_cosine"] == pytest.approx(mean_cosine(vectors), abs=1e-5)
+    with torch.no_grad():
+        assert found["held_out_loss"] == float(learner.eval()(**watch.batch)["loss"])
+    assert "held_out_loss" not in Watch(watch.batch, False, watch.evaluated).figures(learner)
+
+
+def test_alignment_is_of_two_texts_where_there_are_two_and_else_of_what_dropout_makes_of_one(small: str) -> None:
+    learner, watch = watched("bsl", small)
+    apart = alignment(learner.student.encode(TEXTS), learner.student.encode(OTHERS))
+    assert watch.figures(learner)["alignment"] == pytest.approx(apart, rel=0.3)
+    learner, watch = watched("sg-opt", small)
+    assert 0 < watch.figures(learner)["alignment"] < 0.5 * apart
+
+
+def test_measuring_leaves_no_trace(small: str) -> None:
+    learner, watch = watched("sg", small)  # draws layers, and dropout
+    before, weights = torch.get_rng_state(), {key: value.clone() for key, value in learner.state_dict().items()}
+    first = watch.figures(learner)
+    assert torch.equal(torch.get_rng_state(), before)
+    assert learner.training
+    assert not learner.guide.backbone.training
+    torch.rand(7)
+    assert watch.figures(learner.eval()) == first  # whatever was drawn meanwhile
+    assert not learner.training
+    assert all(torch.equal(value, weights[key]) for key, value in learner.state_dict().items())
+
+
+def test_the_score_is_of_the_encoder_as_it_would_be_saved(small: str) -> None:
+    seen: list[isotrope.Encoder] = []
+    learner, watch = watched("consert", small, score=lambda encoder: seen.append(encoder) or 12.5)
+    assert watch.figures(learner)["spearman"] == 12.5
+    assert str(seen[0].pooling) == "last2"
+    assert str(learner.student.pooling) == "mean"
+    assert seen[0].backbone is learner.student.backbone
+
+
+def test_vectors_that_are_no_numbers_have_no_figures_and_break_nothing(small: str) -> None:
+    learner, watch = watched("sg-opt", small)
+    with torch.no_grad():
+        learner.student.backbone.model.encoder.layer[0].output.dense.bias.fill_(math.inf)
+    assert math.isnan(watch.figures(learner)["effective_rank"])
+    assert math.isnan(watch.figures(learner)["mean_cosine"])
+
+
+@pytest.mark.parametrize(
+    ("rank", "cosine", "words"),
+    [
+        (40, 0.5, None),
+        (20, 0.5, None),
+        (19.9, 0.5, "their effective rank fell from 40.0 to 19.9, most directions are no longer used"),
+        (40, 0.96, "random sentences have a mean cosine of 0.960, all look alike"),
+        (1, 0.999, "random sentences have a mean cosine of 0.999, all look alike"),
+    ],
+)
+def test_a_collapse_is_told_in_words(rank: float, cosine: float, words: str | None) -> None:
+    told = collapse({"effective_rank": rank, "mean_cosine": cosine}, {"effective_rank": 40, "mean_cosine": 0.6})
+    assert told == (words and f"the vectors are collapsing: {words}")
+
+
+def test_an_encoder_that_began_in_a_narrow_cone_is_not_blamed_for_it() -> None:
+    first = {"effective_rank": 3.0, "mean_cosine": 0.97}
+    assert collapse({"effective_rank": 3.1, "mean_cosine": 0.975}, first) is None
+    assert collapse({"effective_rank": 3.1, "mean_cosine": 0.99}, first) is not None
+
+
+def naive_evaluations_without_gain(scores: Sequence[float]) -> int:
+    best, since = -math.inf, -1
+    for score in scores:
+        if since == -1 or score > best:
+            best, since = (-math.inf if math.isnan(score) else score), 0
+        else:
+            since += 1
+    return max(since, 0)
+
+
+@given(st.lists(st.floats(0, 3, width=16) | st.just(math.nan), max_size=12))
+def test_patience_counts_from_the_best(scores: list[float]) -> None:
+    lines: list[Mapping[str, float]] = [{"step": 0, "eval_spearman": 99.0}]  # before the first step: not to be beaten
+    for step, score in enumerate(scores, 1):
+        lines += [{"step": step, "loss": 1.0}, {"step": step, "eval_spearman": score}]
+    assert evaluations_without_gain(lines) == naive_evaluations_without_gain(scores)
+
+
+def test_patience_needs_a_score() -> None:
+    assert evaluations_without_gain([]) == 0
+    assert evaluations_without_gain([{"step": k, "eval_uniformity": -float(np.pi)} for k in range(5)]) == 0
