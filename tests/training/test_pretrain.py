@@ -30,7 +30,8 @@ from isotrope.training.pretrain import HELD_OUT, Pretraining, _tokenized, held_o
 
 pytestmark = pytest.mark.xdist_group("killed")
 
-SENTENCES = bundled_sentences()[-800:]
+WORDS = sorted({word.lower() for text in bundled_sentences() for word in text.split() if word.isalpha()})[:64]
+SENTENCES = [f"{k} {' '.join(WORDS[8 * (k % 8) : 8 * (k % 8) + 8])}" for k in range(1600)]  # quick to learn
 TINY: dict[str, Any] = {
     "vocabulary": 400,
     "layers": 2,
@@ -76,10 +77,8 @@ def test_it_learns_and_leaves_what_others_load(
     whole: tuple[Path, dict[str, float]], config: Pretraining, tmp_path: Path
 ) -> None:
     run, figures = whole
-    pretrain(replace(config, steps=1, learning_rate=1e-9), tmp_path / "untrained")
-    losses = [loss_in_training(folder, config) for folder in (tmp_path / "untrained", run)]
-    print(losses)
-    assert losses[1] < losses[0] - 0.2
+    untrained = pretrain(replace(config, steps=1, learning_rate=1e-9), tmp_path / "untrained")
+    assert figures["loss"] < untrained["loss"] - 0.3
     assert figures["tokens"] == 20 * 512
     encoder = isotrope.load(run / "encoder")
     assert encoder.encode(SENTENCES[:3]).shape == (3, 32)
@@ -87,14 +86,6 @@ def test_it_learns_and_leaves_what_others_load(
     assert (model.config.num_hidden_layers, model.config.hidden_dropout_prob) == (2, 0.1)
     again = held_out_figures(run / "encoder", config.files, tmp_path)  # in half precision, and with the default sizes
     assert again[0] == pytest.approx(figures["loss"], abs=0.1)
-
-
-def loss_in_training(run: Path, config: Pretraining) -> float:
-    """On batches of the text that is trained on; what is held out of so little text says nothing."""
-    tokenizer = isotrope.load(run / "encoder").tokenizer
-    text, _ = _tokenized(config, tokenizer, run)
-    model = MaskedLM.from_pretrained(run / "encoder", dtype=torch.float32)
-    return masked_loss(model, MaskedBatches(text, tokenizer, batches=10, batch_tokens=512, seed=9))[0]
 
 
 @pytest.mark.parametrize("moment", ["between two checkpoints", "while one is written", "before the first"])
@@ -168,7 +159,7 @@ def test_held_out_sentences_are_never_trained_on(whole: tuple[Path, dict[str, fl
     trained, held_out = _tokenized(config, tokenizer, whole[0])
     apart = {k for k, sentence in enumerate(SENTENCES) if zlib.crc32(sentence.encode()) % HELD_OUT == 0}
     assert 0 < len(apart) < 20
-    batches = MaskedBatches(trained, tokenizer, batches=100, batch_tokens=512, seed=1)
+    batches = MaskedBatches(trained, tokenizer, batches=50, batch_tokens=512, seed=1)
     assert set(batches.order.tolist()) == set(range(len(SENTENCES))) - apart
     assert set(held_out.order.tolist()) == apart
 
@@ -297,7 +288,7 @@ def test_a_batch_is_a_function_of_seed_and_number(tokenizer: Any) -> None:
 @given(budget=st.integers(22, 300), count=st.integers(1, 40), seed=st.integers(0, 5))
 def test_batches_fill_their_budget_and_leave_no_sentence_out(budget: int, count: int, seed: int) -> None:
     text = tokenized()
-    batches = MaskedBatches(text, isotrope_tokenizer(), batches=count, batch_tokens=budget, seed=seed)
+    batches = MaskedBatches(text, plain_tokenizer(), batches=count, batch_tokens=budget, seed=seed)
     assert len(batches) == count
     sizes = [
         int(sum(text.lengths[i] + 2 for i in batches.order[a:b]))
@@ -310,7 +301,7 @@ def test_batches_fill_their_budget_and_leave_no_sentence_out(budget: int, count:
     assert sorted(epoch.tolist()) == list(range(90))
 
 
-def isotrope_tokenizer() -> Any:
+def plain_tokenizer() -> Any:
     class Specials:
         pad_token_id, cls_token_id, sep_token_id, mask_token_id = range(4)
         all_special_ids = tuple(range(4))

@@ -16,13 +16,13 @@ from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
 from isotrope.errors import IsotropeError
 from isotrope.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
+from isotrope.text.sources import HUB
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder
     from isotrope.recipes import Recipe
     from isotrope.training.watch import Score
 
-HUB = "hub:"
 MEANINGS = {  # of the figures in the log, in the order in which they are shown
     "alignment": "distance of two views of a sentence: low is good",
     "uniformity": "how evenly the vectors spread: low is good",
