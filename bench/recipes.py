@@ -1,4 +1,4 @@
-"""Recipes on the sentences of STS-B, without labels: Spearman on its test split, over several seeds, as a Markdown table.
+"""Recipes on the sentences of STS-B, without labels: Spearman on its test split over several seeds, in Markdown.
 
     python bench/recipes.py --data DIR [--model bundled] [--recipes sg-opt:bundled,simcse:bundled] [--seeds 1,2,3]
 

@@ -335,7 +335,7 @@ def little_disk(tmp_path: Path) -> Iterator[Callable[[int], None]]:
     if not hasattr(os, "geteuid") or os.geteuid() != 0 or not mount(1):
         pytest.skip("needs to mount a small disk, which root may")
     yield lambda megabytes: mount(megabytes, "remount,") or pytest.fail("remount")
-    subprocess.run(["umount", str(disk)], check=True)
+    subprocess.run(["umount", "-l", str(disk)], check=True)
 
 
 def test_a_real_disk_that_is_full(make: Make, little_disk: Callable[[int], None]) -> None:

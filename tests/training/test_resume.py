@@ -85,7 +85,8 @@ def test_a_killed_run_ends_like_one_that_was_left_alone(
     whole, resumed = tmp_path / "whole", tmp_path / "resumed"
     arguments = CASES[recipe] | {"recipe": recipe, "steps": STEPS}
     train(output=whole, **arguments)
-    interrupted(killed, behind(random.randrange(1, STEPS - 1), resumed), resumed, **arguments)
+    interrupted(killed, behind(random.randrange(4, STEPS - 1), resumed), resumed, **arguments)
+    assert last_checkpoint(resumed) is not None
     train(output=resumed, resume=True, **arguments)
     found = state(resumed)
     assert_same(found, state(whole))

@@ -16,7 +16,6 @@ from isotrope.cli.models import MODEL_HELP, BatchSize, Device, check_models, loa
 from isotrope.hub import stay_offline_without_hub
 
 if TYPE_CHECKING:
-    from isotrope.encoders import Encoder
     from isotrope.evaluation.sts import Pairs
 
 Data = Annotated[Path | None, typer.Option(help="Folder of data sets.", show_default="$ISOTROPE_DATA, else the Hub")]

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from isotrope.errors import IsotropeError, nearest
-from isotrope.text.files import Row, text_column, file_kind, read_table
+from isotrope.text.files import Row, file_kind, read_table, text_column
 
 log = logging.getLogger(__name__)
 
