@@ -298,13 +298,8 @@ def test_a_disk_that_fills_up_leaves_the_last_checkpoint(make: Make, monkeypatch
     wanted = make(folder="whole")
     wanted.train()
     engine = make()
-    broken = {"now": False}
-    real_save = torch.save
-
-    def save(value: Any, path: Any, **kwargs: Any) -> None:
-        full() if broken["now"] or "checkpoint-4" in str(path) else real_save(value, path, **kwargs)
-
-    monkeypatch.setattr(torch, "save", save)
+    save = torch.save
+    monkeypatch.setattr(torch, "save", lambda what, path: (full if "checkpoint-4" in str(path) else save)(what, path))
     with pytest.raises(IsotropeError, match=r"checkpoint-4 could not be written .*No space left") as told:
         engine.train()
     assert "the last whole checkpoint is checkpoint-2; make room, then go on with --resume" in str(told.value)
