@@ -8,8 +8,7 @@ export TOKENIZERS_PARALLELISM := false
 .PHONY: demo test lint clean
 
 demo: $(VENV)/ready
-	@$(BIN)/python -m isotrope evaluate bundled minilm --pooling cls,mean
-	@$(BIN)/python -m isotrope layers bundled
+	@$(BIN)/python -m isotrope demo
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest

@@ -57,7 +57,7 @@ def test_the_overview_says_what_each_stage_reads() -> None:
     assert rows["simcse"].columns == (("text",),)
     assert rows["simcse-sup"].columns == (("anchor", "positive", "negative"),)
     assert rows["consert-joint-unsup"].columns == (("sentence1", "sentence2", "label"), ("text",))
-    assert rows["sg-opt"].variants == ("paper", "official", "senteval")
+    assert rows["sg-opt"].variants == ("paper", "official", "senteval", "bundled")
 
 
 def test_a_copy_of_the_source_is_the_same_recipe(tmp_path: Path) -> None:
@@ -150,7 +150,7 @@ def test_an_unknown_recipe(name: str) -> None:
 def test_an_unknown_variant() -> None:
     with pytest.raises(
         IsotropeError,
-        match=r"^recipe sg has no variant 'oficial' \(did you mean 'official'\?\); it has paper, official$",
+        match=r"^recipe sg has no variant 'oficial' \(did you mean 'official'\?\); it has paper, official, bundled$",
     ):
         recipes.load("sg:oficial")
 

@@ -14,11 +14,11 @@ from typing import Annotated, NoReturn
 import typer
 
 from isotrope import __version__
-from isotrope.cli import doctor, encode, evaluate, layers, pretrain, recipes, train
+from isotrope.cli import demo, doctor, encode, evaluate, layers, pretrain, recipes, train
 from isotrope.errors import IsotropeError
 
 app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
-for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, doctor.doctor):
+for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
     app.command()(verb)
 app.add_typer(recipes.app, name="recipes")
 

@@ -72,7 +72,8 @@ def train(
     if seed is not None:
         chosen["training.seed"] = seed
     if teacher is not None:
-        chosen["guide.model"] = str(teacher)
+        stages = enumerate(recipes.load(str(recipe), chosen).stages)
+        chosen |= {f"stages.{k}.guide.model": str(teacher) for k, one in stages if one.guide.model != "previous"}
     resolved = recipes.load(str(recipe), chosen)
     check_teachers(resolved)
     run = Run(Path(output), resolved, str(model), dev=str(dev) if dev else None)
