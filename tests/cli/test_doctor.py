@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from isotrope.cli import models
+from isotrope import hub
 
 Run = Callable[..., Any]
 
 
 @pytest.fixture(autouse=True)
 def no_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(models, "HUB", "http://127.0.0.1:9")
+    monkeypatch.setattr(hub, "HUB", "http://127.0.0.1:9")
 
 
 def test_it_tells_what_is_there(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,7 +49,7 @@ def test_check_looks_at_every_variant_of_every_file(run: Run) -> None:
     Path("bad.toml").write_text("[variants.other]\ntraining.batchsize = 4\n")
     Path("odd.toml").write_text("[objective]\nkind = 3\n")
     done = run("recipes", "check", "good.toml")
-    assert (done.code, done.out) == (0, "good.toml: fine (paper, official, senteval)\n")
+    assert (done.code, done.out) == (0, "good.toml: fine (paper, official, senteval, bundled)\n")
     done = run("recipes", "check", "bad.toml", "good.toml", "odd.toml")
     assert (done.code, done.err.count("\n")) == (2, 1)
     assert "good.toml: fine" in done.out
