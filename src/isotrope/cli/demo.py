@@ -44,14 +44,14 @@ def demo(
 
 def _figures(encoder: Encoder, pairs: Pairs) -> tuple[str, float, float, float]:
     """Pooling, Spearman x 100, alignment of the pairs that mean the same, uniformity of all sentences."""
-    from isotrope.evaluation import evaluate
     from isotrope.evaluation.geometry import alignment, uniformity
+    from isotrope.evaluation.sts import cosines, score
 
-    first, second = encoder.encode(pairs.sentences1), encoder.encode(pairs.sentences2)
-    alike = [i for i, score in enumerate(pairs.scores) if score >= ALIKE]
-    spearman = evaluate(encoder, pairs).spearman["all"]
-    everything = encoder.encode([*pairs.sentences1, *pairs.sentences2])
-    return str(encoder.pooling), spearman, alignment(first[alike], second[alike]), uniformity(everything)
+    vectors = encoder.encode([*pairs.sentences1, *pairs.sentences2])
+    first, second = vectors[: len(pairs.scores)], vectors[len(pairs.scores) :]
+    alike = [i for i, grade in enumerate(pairs.scores) if grade >= ALIKE]
+    spearman = score(pairs, cosines(first, second)).spearman["all"]
+    return str(encoder.pooling), spearman, alignment(first[alike], second[alike]), uniformity(vectors)
 
 
 def _table(rows: list[tuple[Any, ...]], pairs: int) -> Table:
