@@ -41,17 +41,20 @@ BAD = {
     "unsure.tsv: row 2: label 'maybe' is none of entailment, neutral, contradiction": (
         *("unsure.tsv", "--recipe", "sbert-nli"),
     ),
-    "text.txt: the recipe needs pairs: columns view1, view2 are missing; plain sentences given": (
-        *("text.txt", "--recipe", "bsl"),
+    "text.txt: the recipe needs pairs: columns sentence1, sentence2 are missing; plain sentences given": (
+        *("text.txt", "--recipe", "bsl-post"),
     ),
-    "the recipe needs pairs: column view1 is missing; plain sentences given": ("text.txt", "--recipe", "bt"),
+    "column view1 is missing and can't be made here: bergamot translates only between en and pt": (
+        *("text.txt", "--recipe", "bsl", "--set", "views.texts.view1.engine=bergamot"),
+    ),
+    "give files, not standard input": ("-", "--recipe", "bsl"),
     "nli.tsv: which column? Name one with --column: premise, hypothesis": (
         *("nli.tsv", "--recipe", "consert-sup-unsup", "--set", "training.batch_size=4"),
     ),
     "no column 'sentence'; it has: source, target": ("pairs.tsv", "--column", "sentence"),
     "none.txt: no such file": ("text.txt", "none.txt"),
     "empty.txt: the file is empty": ("empty.txt",),
-    "give files, not standard input": ("-", "--recipe", "consert-sup-unsup"),
+    "consert-sup-unsup reads its text more than once; give files": ("-", "--recipe", "consert-sup-unsup"),
     # the recipe
     "unknown recipe 'sg-otp' (did you mean 'sg-opt'?)": ("text.txt", "--recipe", "sg-otp"),
     "recipe sg-opt has no variant 'offical' (did you mean 'official'?)": ("text.txt", "--recipe", "sg-opt:offical"),

@@ -10,10 +10,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
 
 import isotrope
 from isotrope.errors import IsotropeError
-from isotrope.evaluation.sts import Pairs, evaluate, load_task, score
+from isotrope.evaluation.sts import Pairs, best_of_four, evaluate, load_task, score
+
+FOUR = ["cosine", "manhattan", "euclidean", "dot"]
 
 
 @pytest.fixture(scope="module")
@@ -110,6 +114,41 @@ def test_each_distinct_sentence_is_encoded_once(encoder: isotrope.Encoder, monke
     pairs = Pairs(["A cat.", "A cat.", "A dog."], ["A cat.", "A dog.", "Rain fell."], [5, 3, 0], ["a"] * 3)
     evaluate(encoder, pairs)
     assert seen == ["A cat.", "A dog.", "Rain fell."]
+
+
+class Table:
+    """An encoder that looks its vectors up."""
+
+    def __init__(self, vectors: dict[str, list[float]]) -> None:
+        self.vectors = vectors
+
+    def encode(self, texts: list[str], **options: Any) -> Any:
+        return np.array([self.vectors[text] for text in texts])
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_best_of_four_is_the_best_of_its_definitions(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    vectors = {name: generator.normal(size=3).tolist() for name in "abcdefghij"}
+    pairs = Pairs(list("abcde"), list("fghij"), generator.permutation(5).tolist(), ["x"] * 5)
+    both = [(vectors[one], vectors[two]) for one, two in zip("abcde", "fghij", strict=True)]
+    dot = [sum(a * b for a, b in zip(x, y, strict=True)) for x, y in both]
+    cosine = [one / math.hypot(*x) / math.hypot(*y) for one, (x, y) in zip(dot, both, strict=True)]
+    manhattan = [-sum(abs(a - b) for a, b in zip(x, y, strict=True)) for x, y in both]
+    euclidean = [-math.dist(x, y) for x, y in both]
+    best = max(naive_spearman(one, pairs.scores) for one in (dot, cosine, manhattan, euclidean))
+    assert best_of_four(Table(vectors), pairs) == pytest.approx(100 * best, abs=1e-9)
+
+
+@pytest.mark.parametrize("pooling", ["mean", "cls"])  # of which one has its best in a distance, one in the dot product
+def test_best_of_four_is_what_sentence_transformers_chooses_by(tmp_path: Path, pooling: str) -> None:
+    pairs = load_task("bundled", split="dev")
+    encoder = isotrope.load(pooling=pooling)
+    judge = EmbeddingSimilarityEvaluator(pairs.sentences1, pairs.sentences2, pairs.scores, similarity_fn_names=FOUR)
+    figures = judge(SentenceTransformer(str(encoder.save(tmp_path / "encoder")), device="cpu"))
+    found = best_of_four(encoder, pairs)
+    assert found == pytest.approx(100 * figures["spearman_max"], abs=0.05)
+    assert found > evaluate(encoder, pairs).spearman["all"] + 1
 
 
 def test_as_json_is_plain_and_rounded(encoder: isotrope.Encoder) -> None:

@@ -14,6 +14,8 @@ from isotrope.encoders import pooling
 from isotrope.guides import frozen_layers
 from isotrope.objectives import self_guided
 from isotrope.recipes import schema
+from isotrope.training.optimisers import OPTIMISERS
+from isotrope.training.watch import PATIENCE
 
 
 def choices(section: type[BaseModel], key: str) -> tuple[Any, ...]:
@@ -77,6 +79,24 @@ def test_the_columns_of_a_stage_are_named_once() -> None:
         }
     )
     assert stage.columns == ("sentence1", "sentence2", "label")
+
+
+@pytest.mark.parametrize(
+    ("views", "words"),
+    [
+        ({"contrast": "by-column"}, "tells several columns apart; views.first.column names one"),
+        ({"also": [["a", "b"]]}, "adds pairs to pairs; this recipe reads text"),
+        ({"also": [["a", "b"]], "second": {"column": "view1"}, "negative": "n"}, "this recipe reads text, view1, n"),
+    ],
+)
+def test_what_means_nothing_is_refused(views: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValidationError, match=words):
+        schema.Stage.model_validate({"views": views, "objective": {"kind": "info-nce"}})
+
+
+def test_the_names_of_training_are_those_of_its_parts() -> None:
+    assert set(choices(schema.Training, "optimiser")) == set(OPTIMISERS)
+    assert set(choices(schema.Training, "patience_counts")) == set(PATIENCE)
 
 
 def test_nothing_changes_after_it_was_read() -> None:

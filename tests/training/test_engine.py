@@ -237,6 +237,31 @@ def test_patience_stops_the_run(make: Make, patience: int, scores: list[float], 
     assert max(checkpoints(engine)) == last
 
 
+@pytest.mark.parametrize(
+    ("scores", "last"),
+    [([0, 5, 6, 4, 5, 4, 9], 5), ([9, 5, 4, 3, 9, 9, 9], 3), ([9, -1, -2, 9, 9, 9, 9], 2), ([9, 8, 9, 8, 9, 9, 9], 6)],
+)
+def test_patience_that_counts_drops_never_begins_anew(make: Make, scores: list[float], last: int) -> None:
+    engine = make(score=falling(*scores), steps=6, patience=2, patience_counts="drops", keep="last", save_steps=1)
+    engine.train()
+    assert engine.state.global_step == last
+    assert same(student(engine), saved_student(engine.run, last))
+
+
+def test_drops_before_a_kill_are_remembered(make: Make) -> None:
+    settings: dict[str, Any] = {"steps": 6, "patience": 2, "patience_counts": "drops", "keep": "last", "save_steps": 1}
+    engine = make(score=falling(0, 5, 4, 8), **settings)
+    spoilt(engine, 4, lambda loss: loss * math.nan)
+    with pytest.raises(IsotropeError):
+        engine.train()
+    resumed = make(score=falling(9, 8), **settings)
+    resumed.train(str(last_checkpoint(resumed.run)))
+    assert resumed.state.global_step == 5
+    ended = make(score=falling(), **settings)  # killed when it had stopped: nothing is measured or learnt any more
+    ended.train(str(last_checkpoint(ended.run)))
+    assert ended.state.global_step == 5
+
+
 def test_the_learner_is_told_of_each_step(make: Make) -> None:
     engine = make("bsl", gradient_accumulation=2)
     told: list[float] = []

@@ -31,12 +31,14 @@ pytestmark = pytest.mark.xdist_group("gloo")
 
 WORLD, BATCH = 2, 8
 TEXTS = bundled_sentences()[:120]
-NAMES = ("text", "view1", "view2", "source", "target")
-ROWS = [dict(zip(NAMES, TEXTS[k : k + 5], strict=True)) for k in range(115)]
+NAMES = ("text", "view1", "view2", "source", "target", "sentence1", "sentence2")
+ROWS = [dict(zip(NAMES, TEXTS[k : k + 7], strict=True)) for k in range(113)]
+UNLABELLED = {"supervision.kind": "none"}  # its loss is a mean over each process's own share
 OBJECTIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "nt_xent": ("bt", {}),
     "opt3": ("sg-opt", {}),
     "bootstrap": ("bsl", {}),  # batch norm of the predictor
+    "by_column": ("consert-joint:official", {"views.second.kind": "none", "views.second.rate": None} | UNLABELLED),
     "info_nce": ("parallel", {"guide.model": "bundled", "guide.queue": 12}),
 }
 PLAIN = {"training.batch_size": BATCH, "training.dropout": 0.0}

@@ -28,6 +28,7 @@ STEPS = 9
 OFTEN = {"training.batch_size": 8, "training.eval_steps": 1, "training.save_steps": 3}  # a line of the log each step
 CASES: dict[str, dict[str, Any]] = {
     "sg-opt": {"sentences": TEXTS, "set": OFTEN},
+    "consert:official": {"sentences": TEXTS, "set": OFTEN},  # views that are drawn, an optimiser of our own
     "bsl": {
         "sentences": [{"view1": one, "view2": other} for one, other in PAIRS],
         "set": OFTEN | {"heads.predictor.ratio": 1, "guide.momentum": 0.9},

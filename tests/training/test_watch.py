@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from isotrope.evaluation.geometry import alignment, effective_rank, mean_cosine,
 from isotrope.text import bundled_sentences
 from isotrope.training.assemble import finished, make_guide, trained_student
 from isotrope.training.learner import Learner
-from isotrope.training.watch import Watch, collapse, evaluations_without_gain
+from isotrope.training.watch import Watch, collapse, drops, evaluations_without_gain
 
 TEXTS, OTHERS = bundled_sentences()[:6], bundled_sentences()[10:16]
 
@@ -122,6 +122,25 @@ def test_patience_counts_from_the_best(scores: list[float]) -> None:
     assert evaluations_without_gain(lines) == naive_evaluations_without_gain(scores)
 
 
-def test_patience_needs_a_score() -> None:
-    assert evaluations_without_gain([]) == 0
-    assert evaluations_without_gain([{"step": k, "eval_uniformity": -float(np.pi)} for k in range(5)]) == 0
+def naive_drops(scores: Sequence[float]) -> int:
+    """Word for word as in the published code of paper 1."""
+    counted, last = 0, 0.0
+    for score in scores:
+        if score < last:
+            counted += 1
+        last = score
+    return counted
+
+
+@given(st.lists(st.floats(-1, 3, width=16) | st.just(math.nan), max_size=12))
+def test_drops_count_each_fall_and_forgive_none(scores: list[float]) -> None:
+    lines: list[Mapping[str, float]] = [{"step": 0, "eval_spearman": 99.0}]  # the first is held against 0, not this
+    for step, score in enumerate(scores, 1):
+        lines += [{"step": step, "loss": 1.0}, {"step": step, "eval_spearman": score}]
+    assert drops(lines) == naive_drops(scores)
+
+
+@pytest.mark.parametrize("count", [evaluations_without_gain, drops])
+def test_patience_needs_a_score(count: Callable[[Sequence[Mapping[str, float]]], int]) -> None:
+    assert count([]) == 0
+    assert count([{"step": k, "eval_uniformity": -float(np.pi)} for k in range(5)]) == 0

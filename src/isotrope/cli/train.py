@@ -12,7 +12,7 @@ from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_table, waiting
 from isotrope.cli.evaluate import AsJson, Data
-from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
+from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
 from isotrope.errors import IsotropeError
 from isotrope.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
@@ -46,9 +46,10 @@ def train(
     ] = "sg-opt",
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
     dev: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
-            help="What the best checkpoint is chosen by: bundled, stsb, or a table of score, sentence1, sentence2.",
+            help="What the best checkpoint is chosen by: bundled, stsb, or a table of score, sentence1, sentence2. "
+            "For a recipe of several stages it may be given once for each.",
             show_default="nothing: the last one is kept",
         ),
     ] = None,
@@ -81,11 +82,12 @@ def train(
     resolved = _checked_recipe(recipe, chosen, corpus)
     if is_main_process():  # which makes the folder, and the others may come later
         check_run(output, resume=resume)
-    if dev not in (None, "bundled") or any(source.startswith(HUB) for source in corpus):
+    makes_text = any(stage.views.texts for stage in resolved.stages)  # by models of the Hub, it may be
+    if makes_text or set(dev or ()) - {"bundled"} or any(source.startswith(HUB) for source in corpus):
         stay_offline_without_hub()
     check_models(_models(resolved, model, teacher))
     with waiting("Starting"):
-        from isotrope.training.run import development_score
+        from isotrope.training.development import development_scores, development_sets
         from isotrope.training.run import train as tune
     began = time.monotonic()
     encoder = tune(
@@ -95,7 +97,7 @@ def train(
         output,
         steps=steps,
         seed=seed,
-        dev=dev,
+        dev=dev or None,
         data=data,
         set=chosen,
         teacher=teacher,
@@ -104,9 +106,10 @@ def train(
     )
     seconds = time.monotonic() - began
     if is_main_process():
-        scores = _scores(development_score(dev, data), model, resolved, encoder)
+        sets = development_sets(dev or None, len(resolved.stages))
+        scores = _scores(development_scores(sets, data, resolved)[-1], model, resolved, encoder)
         found = _summary(output, recipe, resolved, seconds, scores)
-        print_json(found) if as_json else _print_summary(found, model, dev)
+        print_json(found) if as_json else _print_summary(found, model, sets[-1])
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -124,8 +127,8 @@ def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str]) -> R
     resolved = recipes.load(recipe, chosen)
     for source in corpus:
         if source == "-":
-            if len(resolved.stages) > 1:
-                raise IsotropeError(f"{recipe} reads its text once for each stage; give files, not standard input")
+            if len(resolved.stages) > 1 or resolved.stages[0].views.texts:
+                raise IsotropeError(f"{recipe} reads its text more than once; give files, not standard input")
         elif not source.startswith(HUB):
             file_kind(source)
             with open_bytes(source):
@@ -145,7 +148,7 @@ def _scores(score: Score | None, model: str, recipe: Recipe, tuned: Encoder) -> 
     """On the development set; the model as it was is pooled as the tuned one is."""
     if score is None:
         return None
-    untuned = load_encoder(model, pooling=recipe.stages[-1].pooling.evaluation)
+    untuned = load_transformer(model, pooling=recipe.stages[-1].pooling.evaluation)
     return {"before": round(score(untuned), 2), "after": round(score(tuned), 2)}
 
 

@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 
 from isotrope.errors import IsotropeError
+from isotrope.evaluation.encodes import Encodes
 from isotrope.evaluation.pairs import TASKS, Pairs, Task, data_folder, load_task
-
-if TYPE_CHECKING:
-    from isotrope.encoders import Encoder
 
 __all__ = [
     "TASKS",
@@ -23,11 +21,14 @@ __all__ = [
     "Pairs",
     "Result",
     "Task",
+    "best_of_four",
+    "check_gold",
     "correlate",
     "data_folder",
     "evaluate",
     "load_task",
     "score",
+    "similarities_of",
 ]
 
 SAME = 1e-6  # cosines this close together are one value and float32 noise: their ranks mean nothing
@@ -67,7 +68,7 @@ class Result:
 
 
 def evaluate(
-    encoder: Encoder,
+    encoder: Encodes,
     name_or_pairs: str | Pairs,
     *,
     data: Path | None = None,
@@ -78,10 +79,22 @@ def evaluate(
     pairs = name_or_pairs
     if isinstance(pairs, str):
         pairs = load_task(pairs, data=data, split=split)
-    row = {sentence: i for i, sentence in enumerate(dict.fromkeys([*pairs.sentences1, *pairs.sentences2]))}
-    vectors = encoder.encode(list(row), batch_size=batch_size)
-    first, second = ([row[sentence] for sentence in side] for side in (pairs.sentences1, pairs.sentences2))
-    return score(pairs, cosines(vectors[first], vectors[second]), split=split or "test")
+    return score(pairs, similarities_of(encoder, pairs, batch_size=batch_size), split=split or "test")
+
+
+def similarities_of(encoder: Encodes, pairs: Pairs, *, batch_size: int = 64) -> Floats:
+    """The cosine of each pair, (pairs,)."""
+    return cosines(*_vectors(encoder, pairs, batch_size))
+
+
+def best_of_four(encoder: Encodes, pairs: Pairs) -> float:
+    """The highest Spearman x 100 over all pairs of cosine, negative Manhattan, negative Euclidean and dot product.
+
+    What sentence-transformers' evaluator chooses checkpoints by unless told otherwise, and so BSL's published code.
+    """
+    x, y = (np.asarray(side, np.float64) for side in _vectors(encoder, pairs))  # (pairs, dim)
+    four = (cosines(x, y), -abs(x - y).sum(1), -np.linalg.norm(x - y, axis=1), (x * y).sum(1))
+    return max(correlate(similarities, np.array(pairs.scores), "all pairs").spearman for similarities in four)
 
 
 def score(pairs: Pairs, similarities: Floats, *, split: str = "test") -> Result:
@@ -108,16 +121,29 @@ def score(pairs: Pairs, similarities: Floats, *, split: str = "test") -> Result:
 
 def correlate(similarities: Floats, gold: Floats, name: str) -> Correlation:
     """Correlation of similarities with gold scores; `name` says in an error which pairs it is about."""
-    if len(gold) < 3:
-        raise IsotropeError(f"{name}: {len(gold)} pairs; a correlation needs at least 3")
-    if np.ptp(gold) == 0:
-        raise IsotropeError(f"{name}: every pair has the same gold score, {gold[0]:g}; there is nothing to correlate")
+    check_gold(gold, name)
     if not np.isfinite(similarities).all():
         raise IsotropeError(f"{name}: the encoder gives vectors that are zero or not numbers; they have no cosine")
     if np.ptp(similarities) <= SAME:
         raise IsotropeError(f"{name}: the encoder gives every pair the same cosine, {similarities[0]:.6f}")
     spearman, pearson = spearmanr(similarities, gold).statistic, pearsonr(similarities, gold).statistic
     return Correlation(100 * float(spearman), 100 * float(pearson), len(gold))
+
+
+def _vectors(encoder: Encodes, pairs: Pairs, batch_size: int = 64) -> tuple[Any, Any]:
+    """The vectors of the first and of the second sentences, (pairs, dim) each."""
+    row = {sentence: i for i, sentence in enumerate(dict.fromkeys([*pairs.sentences1, *pairs.sentences2]))}
+    vectors = encoder.encode(list(row), batch_size=batch_size)
+    first, second = ([row[sentence] for sentence in side] for side in (pairs.sentences1, pairs.sentences2))
+    return vectors[first], vectors[second]
+
+
+def check_gold(gold: Floats, name: str) -> None:
+    """Refuses gold scores with which nothing can be correlated."""
+    if len(gold) < 3:
+        raise IsotropeError(f"{name}: {len(gold)} pairs; a correlation needs at least 3")
+    if np.ptp(gold) == 0:
+        raise IsotropeError(f"{name}: every pair has the same gold score, {gold[0]:g}; there is nothing to correlate")
 
 
 def cosines(x: Any, y: Any) -> Floats:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -56,12 +56,17 @@ def _place(loc: tuple[int | str, ...]) -> Place:
     inside = loc[:1] == ("stages",) and len(loc) > 1
     section: type[BaseModel] = Stage if inside else Recipe
     keys: list[str] = []
+    free = False  # whether the key is one that the writer chose, in a table of sections
     for key in loc[2:] if inside else loc:
         keys.append(str(key))
-        below = _section(section.model_fields.get(str(key)))
-        if below is None:
+        if free:
+            free = False
+            continue
+        field = section.model_fields.get(str(key))
+        below = _section(field)
+        if field is None or below is None:
             break
-        section = below
+        section, free = below, get_origin(field.annotation) is dict
     return Place(int(loc[1]) if inside else None, tuple(keys), section)
 
 

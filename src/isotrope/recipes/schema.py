@@ -56,6 +56,29 @@ class View(Section):
         return (self.column,) if isinstance(self.column, str) else self.column
 
 
+class Wording(Section):
+    """A column made of `text`, as `isotrope views` makes it. None: the kind's own."""
+
+    kind: Literal["back-translation", "synonyms", "mlm"]
+    rate: float | None = Field(default=None, gt=0, lt=1)  # share of words or tokens, for `synonyms` and `mlm`
+    model: str | None = None  # name or folder, for `mlm` and for the engine `transformers`
+    wordnet: str | None = None  # folder, for `synonyms`
+    seed: int = 1
+    # back-translation
+    pivot: str | None = None
+    engine: Literal["auto", "bergamot", "apertium", "transformers"] | None = None
+    source: str | None = None
+    beam: int | None = Field(default=None, ge=1)
+    sampling: bool | None = None
+    temperature: float | None = Field(default=None, gt=0)
+    max_length: int | None = Field(default=None, ge=4)
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Those that were chosen."""
+        return self.model_dump(exclude={"kind"}, exclude_none=True)
+
+
 class Views(Section):
     """`first` is what the student sees, `second` what the guide sees."""
 
@@ -63,6 +86,9 @@ class Views(Section):
     second: View = View()
     negative: str | None = None  # column of hard negatives
     symmetric: bool = False  # also the other way round, and the mean of both
+    contrast: Literal["together", "by-column"] = "together"  # of several columns: each by itself, and their mean
+    texts: dict[str, Wording] = Field(default_factory=dict)  # columns that are made of `text` where they are not there
+    also: tuple[tuple[str, str], ...] = ()  # columns of further pairs, read where the text has them and they differ
 
 
 class Guide(Section):
@@ -141,7 +167,7 @@ class Training(Section):
     """Numbers of the optimiser, the schedule, and how the run is watched."""
 
     batch_size: int = Field(default=64, ge=2)
-    optimiser: Literal["adamw", "adam"] = "adamw"  # adam: weight decay is part of the gradient
+    optimiser: Literal["adamw", "adam", "adamw-uncorrected"] = "adamw"  # adam: weight decay is part of the gradient
     learning_rate: float = Field(default=3e-5, gt=0)
     epochs: float = Field(default=1, gt=0)
     steps: int | None = Field(default=None, ge=1)  # overrides epochs
@@ -158,6 +184,8 @@ class Training(Section):
     eval_steps: int = Field(default=50, ge=1)
     save_steps: int = Field(default=50, ge=1)
     patience: int | None = Field(default=None, ge=1)  # evaluations without a new best after which the run stops
+    patience_counts: Literal["no-new-best", "drops"] = "no-new-best"  # drops: falls below the score before, of all time
+    selection: Literal["cosine", "best-of-four"] = "cosine"  # the similarity by which a development score is taken
     keep: Literal["best", "last"] = "best"
     gradient_accumulation: int = Field(default=1, ge=1)
     gradient_checkpointing: bool = False
@@ -194,6 +222,10 @@ class Stage(Section):
             raise ValueError("views.negative is read by objective.kind 'info-nce' only")
         if len(self.views.first.columns) != len(self.views.second.columns):
             raise ValueError("views.first.column and views.second.column must name equally many columns")
+        if self.views.contrast == "by-column" and len(self.views.first.columns) == 1:
+            raise ValueError("views.contrast 'by-column' tells several columns apart; views.first.column names one")
+        if self.views.also and len(self.columns) != 2:
+            raise ValueError(f"views.also adds pairs to pairs; this recipe reads {', '.join(self.columns)}")
         if self.objective.kind == "none" and self.supervision.kind == "none":
             raise ValueError("nothing to learn: objective.kind and supervision.kind are both 'none'")
         return self

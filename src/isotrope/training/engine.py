@@ -25,7 +25,8 @@ from isotrope.training.bar import RunBar
 from isotrope.training.batches import StageBatches
 from isotrope.training.checkpoints import last_checkpoint, whole_checkpoint, writing
 from isotrope.training.learner import Learner
-from isotrope.training.watch import Watch, collapse, evaluations_without_gain
+from isotrope.training.optimisers import OPTIMISERS
+from isotrope.training.watch import PATIENCE, Watch, collapse
 
 LOG = "log.jsonl"
 WEIGHTS = "model.safetensors"
@@ -67,17 +68,15 @@ class Engine(Trainer):  # type: ignore[misc]
         return DataLoader(self.train_dataset, batch_size=1, sampler=sampler, collate_fn=self.data_collator)
 
     def create_optimizer(self, *args: Any, **kwargs: Any) -> torch.optim.Optimizer:
-        """Adam or AdamW. Weight decay is for matrices: biases, norms and the temperature are exempt."""
+        """That of the recipe. Weight decay is for matrices: biases, norms and the temperature are exempt."""
         training = self.learner.stage.training
         learning = [parameter for parameter in self.learner.parameters() if parameter.requires_grad]
         groups = [
             {"params": [p for p in learning if p.dim() > 1], "weight_decay": training.weight_decay},
             {"params": [p for p in learning if p.dim() <= 1], "weight_decay": 0.0},
         ]
-        kind = {"adam": torch.optim.Adam, "adamw": torch.optim.AdamW}[training.optimiser]
-        made: torch.optim.Optimizer = kind(
-            groups, lr=training.learning_rate, betas=training.betas, eps=training.epsilon
-        )
+        kind = OPTIMISERS[training.optimiser]
+        made = kind(groups, lr=training.learning_rate, betas=training.betas, eps=training.epsilon)
         self.optimizer = made
         return made
 
@@ -141,8 +140,9 @@ class Engine(Trainer):  # type: ignore[misc]
 
     def _out_of_patience(self) -> bool:
         """Judged by the history, which is in the checkpoint: a resumed run stops where the uninterrupted one did."""
-        patience = self.learner.stage.training.patience
-        return patience is not None and evaluations_without_gain(self.state.log_history) >= patience
+        training = self.learner.stage.training
+        lost = PATIENCE[training.patience_counts](self.state.log_history)
+        return training.patience is not None and lost >= training.patience
 
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         """Tied weights (a masked LM's) are written once."""

@@ -41,6 +41,7 @@ class Learner(nn.Module):
         self.project = projection_head(dim, **heads.projection.model_dump(), std=std) if heads.projection else None
         self.predict = _student_side(dim, guide, stage)
         self.temperature = Temperature(objective.temperature, learnable=objective.learnable_temperature)
+        self.columns = len(stage.views.first.columns)
         self.first_view, self.second_view = (_view(view) for view in (stage.views.first, stage.views.second))
         supervised = stage.supervision.kind == "nli"
         width = nli_width_factor(stage.supervision.maximum) * dim
@@ -115,17 +116,24 @@ class Learner(nn.Module):
         return loss
 
     def _gather(self, vectors: Tensor) -> Tensor:
-        """Those of all processes. What is measured, in eval mode, is a batch that each of them has as a whole."""
-        return gather(vectors) if self.training else vectors
+        """Those of all processes, in the order of one process: column by column.
+
+        What is measured, in eval mode, is a batch that each of them has as a whole.
+        """
+        return torch.cat([gather(column) for column in vectors.chunk(self.columns)]) if self.training else vectors
 
     def _compare(self, c: Tensor, h: Tensor, hard: Tensor | None) -> Tensor:
-        """Heads, then the objective. They see the whole gathered batch, so batch norm is that of one process."""
+        """Heads, then the objective. They see the whole gathered batch, so batch norm is that of one process.
+
+        Where columns are contrasted apart, the objective is each one's own, and the mean of theirs.
+        """
         if self.project is not None:
             c, h = self.project(c), self.project(h)
             hard = self.project(hard) if hard is not None else None
-        return compare(
-            self.stage.objective, self.predict(c), h, self.temperature(), queue=self.guide.negatives(), hard=hard
-        )
+        given = {"temperature": self.temperature(), "queue": self.guide.negatives(), "hard": hard}
+        parts = self.columns if self.stage.views.contrast == "by-column" else 1
+        pairs = zip(self.predict(c).chunk(parts), h.chunk(parts), strict=True)
+        return torch.stack([compare(self.stage.objective, *pair, **given) for pair in pairs]).mean()
 
     def _classify(self, u: Tensor, v: Tensor, labels: Tensor) -> Tensor:
         assert self.classifier is not None

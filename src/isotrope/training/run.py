@@ -26,8 +26,6 @@ from isotrope import recipes
 from isotrope.encoders import Encoder, load
 from isotrope.encoders.progress import quiet_transformers
 from isotrope.errors import IsotropeError
-from isotrope.evaluation import evaluate, load_task
-from isotrope.evaluation.pairs import read_pairs
 from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.outputs import whole_or_nothing
@@ -36,9 +34,12 @@ from isotrope.text.sources import Source, shown
 from isotrope.training.assemble import check_teachers, finished, make_batches, make_guide, trained_student
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import RUN, check_run, last_checkpoint, writing
+from isotrope.training.development import development_scores, development_sets
 from isotrope.training.engine import LOG, Engine
+from isotrope.training.further_pairs import with_further_pairs
 from isotrope.training.learner import Learner
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
+from isotrope.training.text_views import with_text_views
 from isotrope.training.watch import Score, Watch
 
 StageText: TypeAlias = tuple[Corpus, Plan, list[int]]  # the last: rows that are held out
@@ -53,7 +54,7 @@ def train(
     *,
     steps: int | None = None,
     seed: int | None = None,
-    dev: str | Path | None = None,
+    dev: str | Path | Sequence[str | Path] | None = None,
     data: str | Path | None = None,
     set: Mapping[str, Any] | None = None,  # noqa: A002
     teacher: str | Path | None = None,
@@ -63,8 +64,9 @@ def train(
     """Tunes `model` on the sentences by a recipe, and returns the encoder that lies in `output/encoder`.
 
     `sentences`: strings, rows (dictionaries), a file, or several of those. `dev`: `stsb`, `bundled` or a file of scored
-    pairs, by which the best checkpoint is chosen; without it the last one is kept. `set`: fields of the recipe by their
-    dotted path, such as {"training.batch_size": 64}. `teacher`: the guide's model, for recipes that need one.
+    pairs, by which the best checkpoint is chosen, or a list with one of those for each stage; without it the last is
+    kept. `set`: fields of the recipe by their dotted path, such as {"training.batch_size": 64}. `teacher`: the guide's
+    model, for recipes that need one.
     """
     chosen = dict(set or {})
     if steps is not None:
@@ -76,15 +78,16 @@ def train(
         chosen |= {f"stages.{k}.guide.model": str(teacher) for k, one in stages if one.guide.model != "previous"}
     resolved = recipes.load(str(recipe), chosen)
     check_teachers(resolved)
-    run = Run(Path(output), resolved, str(model), dev=str(dev) if dev else None)
+    sets = development_sets(dev, len(resolved.stages))
+    run = Run(Path(output), resolved, str(model), dev=sets[0] if len(dict.fromkeys(sets)) == 1 else sets)
     run.open(resume)
     try:
-        score, sources = development_score(dev, data), as_sources(sentences)
-        encoder = load(model)
+        scores = development_scores(sets, data, resolved)
+        encoder, sources = load(model), as_sources(sentences)
         numbers = range(len(resolved.stages))
-        texts = [run.text(k, sources, column, scored=score is not None, resume=resume) for k in numbers]
+        texts = [run.text(k, sources, column, scored=scores[k] is not None, resume=resume) for k in numbers]
         for k in numbers:
-            encoder = run.stage(k, encoder, texts[k], score, resume=resume)
+            encoder = run.stage(k, encoder, texts[k], scores[k], resume=resume)
     except IsotropeError:
         if not resume:
             run.forget()
@@ -100,17 +103,6 @@ def as_sources(sentences: Any) -> list[Source]:
     return items if items and all(isinstance(item, Path) for item in items) else [items]
 
 
-def development_score(dev: str | Path | None, data: str | Path | None) -> Score | None:
-    """Spearman x 100 on the development split of a task, or on a file of scored pairs."""
-    if dev is None:
-        return None
-    if Path(dev).is_file() or Path(dev).suffix:
-        pairs = read_pairs(Path(dev))
-    else:
-        pairs = load_task(str(dev), data=Path(data) if data else None, split="dev")
-    return lambda encoder: evaluate(encoder, pairs).spearman["all"]
-
-
 @dataclass
 class Run:
     """A run folder."""
@@ -118,7 +110,7 @@ class Run:
     folder: Path
     recipe: Recipe
     model: str
-    dev: str | None
+    dev: str | list[str | None] | None
 
     def open(self, resume: bool) -> None:
         """Makes it, or checks that the one there was begun alike."""
@@ -212,7 +204,9 @@ class Run:
         there, training = folder / "corpus", stage.training
 
         def make() -> StageText:
-            self._build_corpus(sources, stage.columns, there, column, resume=resume)
+            given, called = with_text_views(sources, stage, column, folder)
+            given = with_further_pairs(given, stage, called)
+            self._build_corpus(given, stage.columns, there, called, resume=resume)
             corpus = Corpus(there)
             held_out = [] if scored else held_out_rows(corpus, WATCHED_ROWS)
             plan = plan_batches(

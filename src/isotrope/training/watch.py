@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import torch
@@ -73,6 +74,20 @@ def collapse(figures: Mapping[str, float], first: Mapping[str, float]) -> str | 
 
 def evaluations_without_gain(history: Sequence[Mapping[str, float]]) -> int:
     """How many development scores behind the first step have come since the best of them."""
-    lines = [line for line in history if "eval_spearman" in line and line["step"] > 0]
-    scores = [line["eval_spearman"] if line["eval_spearman"] > -math.inf else -math.inf for line in lines]  # nan too
+    scores = [score if score > -math.inf else -math.inf for score in _scores(history)]  # nan too
     return len(scores) - 1 - scores.index(max(scores)) if scores else 0
+
+
+def drops(history: Sequence[Mapping[str, float]]) -> int:
+    """How many development scores behind the first step were below the one before, or the first of them below 0.
+
+    So the published code of paper 1 counts: a gain forgives nothing.
+    """
+    return sum(now < before for before, now in pairwise([0.0, *_scores(history)]))
+
+
+PATIENCE = {"no-new-best": evaluations_without_gain, "drops": drops}
+
+
+def _scores(history: Sequence[Mapping[str, float]]) -> list[float]:
+    return [line["eval_spearman"] for line in history if "eval_spearman" in line and line["step"] > 0]

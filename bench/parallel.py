@@ -1,0 +1,173 @@
+"""Paper 4 at small scale: English teaches German, which teaches English. Tables of means over seeds, in Markdown.
+
+    python bench/parallel.py --data DIR [--tables pipeline,objectives,temperature,queue] [--seeds 1,2,3]
+
+Translations: Tatoeba and the training split of Multi30k, English and German. A German encoder is pre-trained on their
+German side; minilm, frozen, teaches it (step A); XNLI's German triplets tune it; then, frozen, it teaches the bundled
+encoder (step B). Checkpoints are chosen on the development split of STS-B, in German for the German encoder. What is
+done in --output is not done again, what was interrupted goes on.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import isotrope
+from isotrope.text import read_table
+from isotrope.training.pretrain import Pretraining, pretrain
+from runs import figures, mean_and_spread, print_head, print_row, spearman
+
+GERMAN = "stsb-multi:de"
+PRETRAINING = {"steps": 600, "warmup": 100, "save_steps": 300}
+TEMPERATURES: dict[str, dict[str, Any]] = {
+    "0.01": {"objective.temperature": 0.01, "objective.learnable_temperature": False},
+    "0.05": {"objective.temperature": 0.05, "objective.learnable_temperature": False},
+    "learnt, from 1": {},
+    "learnt, from 0.07": {"objective.temperature": 0.07},
+}
+QUEUES = (0, 1_000, 10_000)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--tables", default="pipeline,objectives,temperature,queue")
+    parser.add_argument("--seeds", default="1,2,3")
+    parser.add_argument("--output", type=Path, default=Path("runs/parallel"))
+    options = parser.parse_args()
+    bench = Bench(options.data, options.output, [int(seed) for seed in options.seeds.split(",")])
+    for table in options.tables.split(","):
+        getattr(bench, table)()
+        print()
+
+
+class Bench:
+    """The pieces of text and the encoders that the tables share, each made when first asked for."""
+
+    def __init__(self, data: Path, output: Path, seeds: list[int]) -> None:
+        self.data, self.output, self.seeds = data, output, seeds
+        output.mkdir(parents=True, exist_ok=True)
+
+    # -- tables -------------------------------------------------------------------------------------------------------
+
+    def pipeline(self) -> None:
+        """Each step of the recipe `parallel-pipeline`, as one run."""
+        self.teacher()
+        print_head("encoder", "STS-B", "dev", "test")
+        steps = {
+            "German, pre-trained": (self.pretrained("german"), GERMAN),
+            "A: taught by minilm": (self.output / "pipeline" / "stage-1" / "encoder", GERMAN),
+            "NLI": (self.output / "pipeline" / "stage-2" / "encoder", GERMAN),
+            "B: English, taught by that": (self.output / "pipeline" / "encoder", "stsb"),
+        }
+        for name, (folder, task) in steps.items():
+            encoder = isotrope.load(folder)
+            scores = (spearman(encoder, task, self.data, split) for split in ("dev", "test"))
+            print_row(name, task, *(f"{score:.2f}" for score in scores))
+
+    def objectives(self) -> None:
+        """Table 5: the source encoder frozen, trained too, or one encoder for both; queue 0."""
+        print_head("encoders", "dev", "test")
+        self.row("frozen", "parallel", {"guide.queue": 0})
+        self.row("dual", "parallel-dual", {})
+        self.row("multilingual", "parallel-multilingual", {}, model=str(self.pretrained("bilingual")), teacher=None)
+
+    def temperature(self) -> None:
+        """Table 1."""
+        print_head("temperature", "dev", "test")
+        for name, chosen in TEMPERATURES.items():
+            self.row(name, "parallel", {"guide.queue": 0, **chosen})
+
+    def queue(self) -> None:
+        """Negatives beside those of the batch."""
+        print_head("queue", "dev", "test")
+        for size in QUEUES:
+            self.row(f"{size:,}", "parallel", {"guide.queue": size})
+
+    def row(self, name: str, recipe: str, chosen: dict[str, Any], **arguments: Any) -> None:
+        settings = "-".join(f"{key.rpartition('.')[2]}={value}" for key, value in chosen.items())
+        arguments = {"model": "bundled", "teacher": self.teacher(), **arguments}
+        found = [
+            figures(
+                self.output / "-".join(filter(None, (recipe, settings, str(seed)))),
+                self.data,
+                sentences=self.translations("de", "en"),
+                recipe=f"{recipe}:bundled",
+                seed=seed,
+                dev="stsb",
+                set=chosen,
+                **arguments,
+            )
+            for seed in self.seeds
+        ]
+        columns = (mean_and_spread([one[f"stsb {split}"] for one in found]) for split in ("dev", "test"))
+        print_row(name, *columns)
+
+    # -- encoders -----------------------------------------------------------------------------------------------------
+
+    def teacher(self) -> Path:
+        """The German encoder after step A and NLI: stage 2 of the pipeline."""
+        figures(
+            self.output / "pipeline",
+            self.data,
+            sentences=[self.translations("en", "de"), self.triplets()],
+            recipe="parallel-pipeline:bundled",
+            model="bundled",
+            seed=self.seeds[0],
+            dev=[GERMAN, GERMAN, "stsb"],
+            set={"stages.0.start": str(self.pretrained("german"))},
+        )
+        return self.output / "pipeline" / "stage-2" / "encoder"
+
+    def pretrained(self, name: str) -> Path:
+        """A small BERT of the German side of the translations, or of both."""
+        run = self.output / name
+        if not (run / "figures.json").is_file():
+            languages = ("de",) if name == "german" else ("de", "en")
+            files = {str(self.side(language)): 1.0 for language in languages}
+            pretrain(Pretraining(files=files, **PRETRAINING), run, resume=(run / "settings.json").is_file())
+        return run / "encoder"
+
+    # -- text ---------------------------------------------------------------------------------------------------------
+
+    def translations(self, source: str, target: str) -> Path:
+        return self.table(f"{source}-{target}.tsv", ("source", "target"), self.both(source, target))
+
+    def side(self, language: str) -> Path:
+        texts = dict.fromkeys(text for text, _ in self.both(language, "en"))
+        return self.table(f"{language}.tsv", ("text",), ((text,) for text in texts))
+
+    def triplets(self) -> Path:
+        """Premise, what it entails, what contradicts it."""
+        by_premise: dict[str, dict[str, str]] = {}
+        for row in read_table(self.data / "xnli" / "xnli_de.tsv.gz", ("premise", "hypothesis", "label")):
+            by_premise.setdefault(row["premise"], {}).setdefault(row["label"], row["hypothesis"])
+        whole = (
+            (premise, told["entailment"], told["contradiction"])
+            for premise, told in by_premise.items()
+            if "entailment" in told and "contradiction" in told
+        )
+        return self.table("triplets.tsv", ("anchor", "positive", "negative"), whole)
+
+    def both(self, first: str, second: str) -> Iterable[tuple[str, str]]:
+        for row in read_table(self.data / "parallel" / "tatoeba_en_de.tsv.gz", ("en", "de")):
+            yield row[first], row[second]
+        for row in read_table(self.data / "parallel" / "multi30k.tsv.gz", ("split", "en", "de")):
+            if row["split"] == "train":
+                yield row[first], row[second]
+
+    def table(self, name: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Path:
+        path = self.output / name
+        if not path.is_file():
+            with path.open("w", encoding="utf-8", newline="") as stream:
+                writer = csv.writer(stream, "excel-tab", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n")
+                writer.writerows([columns, *rows])
+        return path
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Scored pairs by which the checkpoints of a stage are told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from isotrope.errors import IsotropeError
+from isotrope.evaluation import evaluate, load_task
+from isotrope.evaluation.pairs import read_pairs
+from isotrope.evaluation.sts import best_of_four
+from isotrope.recipes.schema import Recipe
+from isotrope.training.watch import Score
+
+
+def development_sets(dev: str | Path | Sequence[str | Path] | None, stages: int) -> list[str | None]:
+    """One for each stage: the same for all where one was given."""
+    if dev is None:
+        return [None] * stages
+    sets: list[str | None] = [str(dev)] if isinstance(dev, str | Path) else [str(one) for one in dev]
+    if len(sets) not in (1, stages):
+        raise IsotropeError(f"{len(sets)} development sets for {stages} stage(s); give one, or one for each stage")
+    return sets * stages if len(sets) == 1 else sets
+
+
+def development_scores(sets: Sequence[str | None], data: str | Path | None, recipe: Recipe) -> list[Score | None]:
+    """Spearman x 100 on the development split of a task, or on a file of scored pairs, as each stage selects by it."""
+    return [
+        None if one is None else _score(one, data, stage.training.selection)
+        for one, stage in zip(sets, recipe.stages, strict=True)
+    ]
+
+
+def _score(dev: str, data: str | Path | None, selection: str) -> Score:
+    if Path(dev).is_file() or Path(dev).suffix:
+        pairs = read_pairs(Path(dev))
+    else:
+        pairs = load_task(dev, data=Path(data) if data else None, split="dev")
+    if selection == "best-of-four":
+        return lambda encoder: best_of_four(encoder, pairs)
+    return lambda encoder: evaluate(encoder, pairs).spearman["all"]

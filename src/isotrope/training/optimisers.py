@@ -1,0 +1,51 @@
+"""The optimisers of the papers and of their published codes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import Adam, AdamW, Optimizer
+
+
+class UncorrectedAdamW(Optimizer):
+    """AdamW without bias correction, as in BERT's first code and ConSERT's (transformers' AdamW, `correct_bias` off).
+
+        m <- β1 m + (1 - β1) g        p <- p - lr m / (√v + ε)
+        v <- β2 v + (1 - β2) g²       p <- p - lr decay p
+
+    m and v begin at 0 and are taken as they are, so the first steps are longer: (1 - β1) / √(1 - β2) of the rate.
+    """
+
+    def __init__(self, params: Iterable[Any], lr: float, betas: tuple[float, float], eps: float) -> None:
+        super().__init__(params, {"lr": lr, "betas": betas, "eps": eps, "weight_decay": 0.0})
+
+    @torch.no_grad()
+    def step(self, closure: Any = None) -> Any:
+        """One step; a closure computes the loss, which is then returned, and the gradients anew."""
+        with torch.enable_grad():
+            loss = None if closure is None else closure()
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._move(parameter, parameter.grad, group)
+        return loss
+
+    def _move(self, parameter: Tensor, gradient: Tensor, group: dict[str, Any]) -> None:
+        state = self.state[parameter]
+        if not state:
+            state["m"], state["v"] = torch.zeros_like(parameter), torch.zeros_like(parameter)
+        beta1, beta2 = group["betas"]
+        m = state["m"].lerp_(gradient, 1 - beta1)
+        v = state["v"].mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
+        parameter.addcdiv_(m, v.sqrt().add_(group["eps"]), value=-group["lr"])
+        parameter.mul_(1 - group["lr"] * group["weight_decay"])
+
+
+OPTIMISERS: dict[str, Callable[..., Optimizer]] = {
+    "adam": Adam,
+    "adamw": AdamW,
+    "adamw-uncorrected": UncorrectedAdamW,
+}

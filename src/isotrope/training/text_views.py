@@ -1,0 +1,66 @@
+"""Columns that a stage reads and its text lacks, made on first use: `views.texts`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from isotrope.errors import IsotropeError
+from isotrope.recipes.schema import Stage, Wording
+from isotrope.text.files import Row
+from isotrope.text.sources import Source, matching_rows
+from isotrope.views.texts import TextView, count_texts, make_text_view, make_views, watching
+
+
+def with_text_views(
+    sources: Sequence[Source], stage: Stage, column: str | None, folder: Path
+) -> tuple[list[Source], str | None]:
+    """The sources and what they call `text`; in place of a source that has a `text` and not all the columns, a table
+    with what was made of it.
+
+    What was made before comes out of the cache. The tables are kept in `folder`.
+    """
+    wanted = {name: stage.views.texts[name] for name in stage.columns if name in stage.views.texts}
+    if not wanted:
+        return list(sources), column
+    given: list[Source] = []
+    for number, source in enumerate(sources, 1):
+        if not _has(source, stage.columns, column) and _has(source, ("text",), column):
+            views = {name: _make(name, view) for name, view in wanted.items()}
+            table = folder / f"views-{number}.parquet"
+            folder.mkdir(parents=True, exist_ok=True)
+            with watching("views", count_texts([source], column)) as progress:
+                make_views([source], views, table, column=column, progress=progress)
+            given.append(table)
+        else:
+            given.append(_Renamed(source, stage.columns, column) if column else source)
+    return given, None
+
+
+def _make(name: str, view: Wording) -> TextView:
+    try:
+        return make_text_view(view.kind, **view.fields)
+    except IsotropeError as reason:
+        raise IsotropeError(f"column {name} is missing and can't be made here: {reason}") from reason
+
+
+@dataclass(frozen=True)
+class _Renamed:
+    """A source's rows under the stage's own names."""
+
+    source: Source
+    columns: tuple[str, ...]
+    column: str
+
+    def __iter__(self) -> Iterator[Row]:
+        _, rows = next(matching_rows([self.source], self.columns, self.column))
+        return rows
+
+
+def _has(source: Source, columns: tuple[str, ...], column: str | None) -> bool:
+    try:
+        next(matching_rows([source], columns, column))
+    except IsotropeError:  # whatever else may be wrong with it is said when it is read
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Machine translation by programs that others wrote, each behind the same few methods."""

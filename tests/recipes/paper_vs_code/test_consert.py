@@ -1,0 +1,297 @@
+"""ConSERT (paper 2): every row of the comparison, in its order. `ROWS` has the numbers, the rest what they do."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from scipy.stats import spearmanr
+from torch import Tensor
+from torch.nn.functional import cross_entropy, normalize
+from typer.testing import CliRunner
+
+import isotrope
+from isotrope import recipes, views
+from isotrope.cli import app
+from isotrope.encoders.packing import lay_out
+from isotrope.evaluation.sts import Pairs, evaluate, score
+from isotrope.recipes.schema import View
+from isotrope.training.assemble import finished
+from isotrope.training.learner import Learner
+from isotrope.training.optimisers import UncorrectedAdamW
+
+from .reading import OTHERS, TEXTS, VARIANTS, cases, engine_of, everywhere, learner_of, value
+
+TABLE = [
+    *("native dropout", "large, unsupervised", "cutoff rates", "where", "shuffle", "token cutoff", "feature cutoff"),
+    *("dropout view", "span cutoff", "NT-Xent", "optimiser", "NLI classifier", "max length", "early stopping"),
+    *("selection / test", "STS", "agreeing"),
+]
+
+CONSERT = ("consert", "consert-joint", "consert-sup-unsup", "consert-joint-unsup")
+ALL = everywhere(*CONSERT)
+JOINT = ["consert-joint/0", "consert-joint-unsup/0"]
+UNSUP = ["consert/0", "consert-sup-unsup/1", "consert-joint-unsup/1"]
+
+ROWS = [
+    ("native dropout", ["consert/0"], "training.dropout", 0.0, 0.0),
+    ("native dropout", [*JOINT, *UNSUP[1:]], "training.dropout", 0.0, None),
+    ("cutoff rates", JOINT, "views.second.rate", 0.15, 0.1),
+    ("cutoff rates", ["consert-sup-unsup/1"], "views.second.rate", 0.2, 0.1),
+    ("cutoff rates", ["consert/0"], "views.first.rate", 0.2, 0.2),
+    ("where", ["consert/0"], "views.first.variant", "paper", "official"),
+    ("shuffle", ["consert/0", "consert-joint-unsup/1"], "views.second.variant", "paper", "official"),
+    ("token cutoff", JOINT, "views.second.variant", "paper", "official"),
+    ("feature cutoff", ["consert-sup-unsup/1"], "views.second.variant", "paper", "official"),
+    ("NT-Xent", UNSUP, "objective.weight", 1.0, 0.15 * 2),
+    ("NT-Xent", JOINT, "objective.weight", 0.15, 0.15 * 2 * 2),
+    ("NT-Xent", JOINT, "views.contrast", "together", "by-column"),
+    ("optimiser", ALL, "training.optimiser", "adam", "adamw-uncorrected"),
+    ("optimiser", ALL, "training.weight_decay", 0.0, 0.01),
+    ("optimiser", ALL, "training.epsilon", 1e-8, 1e-6),
+    ("optimiser", ALL, "training.clip", 1.0, 1.0),
+    ("optimiser", JOINT, "training.learning_rate", 5e-7, 2e-5),
+    ("optimiser", UNSUP, "training.learning_rate", 5e-7, 5e-7),
+    ("NLI classifier", [f"{name}/0" for name in CONSERT[1:]], "supervision.maximum", False, True),
+    ("max length", ALL, "training.max_length", 64, 64 + 3),
+    ("early stopping", UNSUP, "training.patience", None, 10),
+    ("early stopping", ALL, "training.patience_counts", "no-new-best", "no-new-best"),
+    ("selection / test", ALL, "pooling.evaluation", "last2", "mean"),
+    ("selection / test", ALL, "pooling.training", "mean", "mean"),
+    ("last batch", ALL, "training.drop_last", True, False),
+    ("agreeing", ALL, "training.batch_size", 96, 96),
+    ("agreeing", [*JOINT, *UNSUP], "objective.temperature", 0.1, 0.1),
+    ("agreeing", JOINT, "supervision.weight", 1.0, 1.0),
+    ("agreeing", ALL, "training.eval_steps", 200, 200),
+    ("agreeing", ALL, "training.warmup", 0.1, 0.1),
+    ("agreeing", ALL, "heads.projection", None, None),
+]
+
+LARGE = [  # recipe/stage, path, what the text has for all sizes, what the scripts have for BERT-large
+    ("consert/0", "views.first.kind", "feature-cutoff", "none"),
+    ("consert/0", "views.second.kind", "shuffle", "shuffle"),
+    ("consert/0", "training.dropout", 0.0, None),
+    ("consert/0", "training.epochs", 10, 25),
+    ("consert/0", "objective.weight", 1.0, 0.15 * 2),
+    ("consert/0", "training.optimiser", "adam", "adamw-uncorrected"),
+    ("consert/0", "training.max_length", 64, 64 + 3),
+    ("consert-joint/0", "training.max_length", 64, 40 + 3),
+    ("consert-joint/0", "views.contrast", "together", "by-column"),
+    ("consert-joint-unsup/0", "training.max_length", 64, 40 + 3),
+    ("consert-joint-unsup/1", "training.max_length", 64, 40 + 3),
+]
+
+
+@pytest.mark.parametrize(("row", "place", "path", "paper", "code"), cases(ROWS), ids=str)
+def test_numbers(row: str, place: str, path: str, paper: Any, code: Any) -> None:
+    assert value(place, path, "paper") == paper
+    assert value(place, path, "official") == code
+
+
+@pytest.mark.parametrize(
+    ("recipe", "drops"),
+    [
+        *(("consert", False), ("consert-joint", False)),
+        *(("consert:official", False), ("consert-joint:official", True), ("consert:official-large", True)),
+    ],
+)
+def test_native_dropout_is_removed_in_the_code_for_unsupervised_base_only(recipe: str, drops: bool, tiny: str) -> None:
+    learner = learner_of(recipe, tiny).train()
+    batch = learner.student.batch(TEXTS)
+    assert torch.equal(learner.student(batch), learner.student(batch)) != drops
+
+
+@pytest.mark.parametrize(("place", "path", "paper", "large"), LARGE)
+def test_large_unsupervised_and_other_large_scripts(place: str, path: str, paper: Any, large: Any) -> None:
+    assert value(place, path, "paper") == paper
+    assert value(place, path, "official-large") == large
+
+
+# -- the views, as the recipes have them; tests/views holds each against a naive twin ---------------------------------
+
+
+def seen(view: View, lengths: list[int], dim: int = 768) -> list[Tensor]:
+    """What is left of ones, (length, dim) for each sentence."""
+    batch = lay_out([[1] * n for n in lengths])
+    made: Any = views.make(view.kind, view.rate, view.variant, **view.fields)
+    return list(batch.flatten(made(torch.ones(*batch.input_ids.shape, dim), batch)).split(lengths))
+
+
+def test_where_the_views_act() -> None:
+    for variant, layer in (("paper", "word"), ("official", "embeddings")):
+        assert learner_of(f"consert:{variant}").first_view.at == layer
+        assert learner_of(f"consert-joint:{variant}").second_view.at == layer
+
+
+def test_shuffle_moves_cls_and_sep_in_the_code_and_forgets_robertas_offset() -> None:
+    torch.manual_seed(0)
+    batch = lay_out([[1] * 9] * 200)
+    for variant, moves in (("paper", False), ("official", True)):
+        view = learner_of(f"consert:{variant}").second_view
+        found = view.positions(batch, 2).flatten()[batch.token_index].view(200, 9) - (0 if moves else 2)
+        assert torch.equal(found.sort(1).values, torch.arange(9).expand(200, 9))
+        assert bool((found[:, 0] != 0).any()) == bool((found[:, 8] != 8).any()) == moves
+
+
+def test_token_cutoff_rounds_down_and_counts_specials_in_the_code() -> None:
+    lengths = [6, 7, 12, 30]
+    for variant, counts in (("paper", [1, 1, 2, 4]), ("official", [0, 1, 1, 4])):
+        view = value("consert-joint/0", "views.second", variant).model_copy(update={"rate": 0.15})
+        assert [int((part == 0).all(1).sum()) for part in seen(view, lengths)] == counts
+        free = seen(view, [7] * 300)
+        assert any(not part[0].any() for part in free) == (variant == "official")
+    small = seen(value("consert-joint/0", "views.second", "official"), [9, 10, 29, 30])
+    assert [int((part == 0).all(1).sum()) for part in small] == [0, 1, 2, 3]  # at the script's rate, 0.1
+
+
+def test_feature_cutoff_takes_153_of_768_columns_in_the_code() -> None:
+    for variant, columns in (("paper", 154), ("official", 153)):
+        parts = seen(value("consert/0", "views.first", variant), [5, 9])
+        cut = [(part == 0).all(0) for part in parts]
+        assert [int(one.sum()) for one in cut] == [columns] * 2
+        assert not torch.equal(*cut)
+
+
+def test_dropout_view_has_an_exact_count_and_no_rescaling_in_the_code() -> None:
+    torch.manual_seed(0)
+    for variant, exact, rest in (("paper", False, 1.25), ("official", True, 1.0)):
+        (part,) = seen(View(kind="dropout", variant=variant), [11])
+        assert (int((part == 0).sum()) == int(11 * 768 * 0.2)) == exact
+        assert set(part.unique().tolist()) == {0.0, rest}
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_span_cutoff_is_not_seen_by_attention(variant: str, tiny: str) -> None:
+    """The code changes its mask when attention has it already; here no view touches the mask."""
+    learner = learner_of("consert", tiny, **{"views.second": {"kind": "span-cutoff", "variant": variant}})
+    masks: list[Tensor] = []
+    learner.student.backbone.model.register_forward_pre_hook(
+        lambda module, given, named: masks.append(named["attention_mask"]), with_kwargs=True
+    )
+    batch = learner.student.batch(TEXTS)
+    vectors = [learner.student(batch, view) for view in (None, learner.second_view)]
+    assert torch.equal(*masks)
+    assert not torch.equal(*vectors)
+    (part,) = seen(learner.stage.views.second, [20])
+    assert int((part == 0).all(1).sum()) == 3  # of 18 words, 15%; of 20 tokens, all but int(20 x 0.85)
+
+
+# -- the losses --------------------------------------------------------------------------------------------------------
+
+
+def published(a: Tensor, b: Tensor) -> Tensor:
+    """The code's: a cross-entropy for each direction, summed."""
+    a, b = normalize(a), normalize(b)
+    itself, labels = 1e9 * torch.eye(len(a)), torch.arange(len(a))
+    forth = torch.cat([a @ b.T / 0.1, a @ a.T / 0.1 - itself], dim=1)
+    back = torch.cat([b @ a.T / 0.1, b @ b.T / 0.1 - itself], dim=1)
+    return cross_entropy(forth, labels) + cross_entropy(back, labels)
+
+
+@torch.no_grad()
+def both_views(learner: Learner, texts: list[str]) -> tuple[float, Tensor, Tensor]:
+    """The contrastive part of the loss, and the vectors that it is of."""
+    batch = learner.student.batch(texts)
+    torch.manual_seed(1)
+    found = float(learner(first=batch, second=batch)["contrast"])
+    torch.manual_seed(1)
+    return found, learner.student(batch, learner.first_view), learner.student(batch, learner.second_view)
+
+
+def test_nt_xent_sums_its_directions_in_the_code_and_is_weighted_even_alone() -> None:
+    found, a, b = both_views(learner_of("consert:official").eval(), TEXTS)
+    assert found == pytest.approx(0.15 * float(published(a, b)), rel=1e-4)
+    found, a, b = both_views(learner_of("consert").eval(), TEXTS)
+    assert found == pytest.approx(0.5 * float(published(a, b)), rel=1e-4)
+
+
+@pytest.mark.parametrize("variant", ["official", "official-large"])
+def test_nt_xent_of_premises_and_of_hypotheses_is_apart_in_the_code(variant: str) -> None:
+    """Packed, in one batch, the premises first. Paper: one batch of both."""
+    n = len(TEXTS)
+    found, a, b = both_views(learner_of(f"consert-joint:{variant}").eval(), TEXTS + OTHERS)
+    apart = published(a[:n], b[:n]) + published(a[n:], b[n:])
+    assert found == pytest.approx(0.15 * float(apart), rel=1e-4)
+    found, a, b = both_views(learner_of("consert-joint").eval(), TEXTS + OTHERS)
+    assert found == pytest.approx(0.15 * 0.5 * float(published(a, b)), rel=1e-4)
+
+
+@pytest.mark.parametrize("name", CONSERT)
+def test_optimiser_is_adamw_without_bias_correction_in_the_code(name: str, tiny: str, tmp_path: Path) -> None:
+    for variant, kind, decay, eps in (
+        ("paper", torch.optim.Adam, 0.0, 1e-8),
+        ("official", UncorrectedAdamW, 0.01, 1e-6),
+    ):
+        engine = engine_of(f"{name}:{variant}", tiny, tmp_path / variant)
+        made = engine.create_optimizer()
+        assert type(made) is kind
+        assert [group["weight_decay"] for group in made.param_groups] == [decay, 0.0]
+        assert [group["eps"] for group in made.param_groups] == [eps, eps]
+        assert engine.args.max_grad_norm == 1.0
+
+
+@pytest.mark.parametrize(("variant", "features"), [("paper", 3), ("official", 4)])
+def test_nli_classifier_reads_the_squared_maximum_in_the_code(variant: str, features: int, tiny: str) -> None:
+    learner = learner_of(f"consert-joint:{variant}", tiny).eval()
+    batches = [learner.student.batch(texts) for texts in (TEXTS, OTHERS)]
+    labels = torch.tensor([0, 1, 2, 0, 1, 2])
+    found = learner(premise=batches[0], hypothesis=batches[1], labels=labels)["nli"]
+    u, v = (learner.student(batch) for batch in batches)
+    read = torch.cat([u, v, (u - v).abs(), torch.maximum(u, v) ** 2][:features], dim=1)
+    assert learner.classifier is not None
+    assert float(found) == pytest.approx(cross_entropy(learner.classifier(read), labels).item(), rel=1e-5)
+
+
+@pytest.mark.parametrize(("variant", "longest"), [("paper", 64), ("official", 67), ("official-large", 43)])
+def test_max_length(variant: str, longest: int, tiny: str) -> None:
+    stage = recipes.load(f"consert-joint:{variant}").stages[0]
+    ids = isotrope.load(tiny).tokenize(["long " * 300], stage.training.max_length)
+    assert len(ids[0]) == longest
+
+
+def test_early_stopping_is_on_the_best_score(tiny: str, tmp_path: Path) -> None:
+    """Falls between ever new bests are forgiven, unlike in SG's code."""
+    coming = iter([20, 30, 29, 31, 30, 32, 31, 30, 29, 28])
+    settings = {"training.steps": 9, "training.patience": 3}
+    engine = engine_of("consert:official", tiny, tmp_path, lambda encoder: float(next(coming)), **settings)
+    engine.train()
+    assert engine.state.global_step == 8
+    assert engine.state.best_global_step == 5
+
+
+# -- what is measured --------------------------------------------------------------------------------------------------
+
+
+def test_selection_and_test(tiny: str, tmp_path: Path) -> None:
+    """Code: chosen on the last layer, tested on it and on the last two: `evaluate --pooling mean,last2`."""
+    chosen = {}
+    for variant in VARIANTS:
+        learner = learner_of(f"consert:{variant}", tiny)
+        chosen[variant] = finished(learner.student, isotrope.load(tiny), learner.stage)
+    layers = [chosen["official"].with_pooling(f"mean@{k}").encode(TEXTS) for k in (1, 2)]
+    assert np.allclose(chosen["official"].encode(TEXTS), layers[1], atol=1e-5)
+    assert np.allclose(chosen["paper"].encode(TEXTS), sum(layers) / 2, atol=1e-5)
+    saved = str(chosen["official"].save(tmp_path / "encoder"))
+    shown = json.loads(CliRunner().invoke(app, ["evaluate", saved, "--pooling", "mean,last2", "--json"]).stdout)
+    found = {one["pooling"]: one["tasks"]["bundled"]["spearman"]["all"] for one in shown["results"]}
+    wanted = {str(one.pooling): round(evaluate(one, "bundled").spearman["all"], 2) for one in chosen.values()}
+    assert found == pytest.approx(wanted, abs=0.02)
+
+
+def test_sts_merges_all_pairs_and_has_both_means_too() -> None:
+    gold, found = [1, 2, 3, 4, 1, 2, 3, 4, 5], [0.1, 0.2, 0.4, 0.3, 0.9, 0.7, 0.8, 0.95, 0.99]
+    pairs = Pairs([""] * 9, [""] * 9, gold, ["MSRpar"] * 4 + ["MSRvid"] * 5)
+    parts = [spearmanr(found[part], gold[part]).statistic for part in (slice(4), slice(4, 9))]
+    figures = score(pairs, torch.tensor(found, dtype=torch.float64).numpy()).spearman
+    assert figures == pytest.approx(
+        {
+            "all": 100 * spearmanr(found, gold).statistic,
+            "mean": 100 * sum(parts) / 2,
+            "wmean": 100 * (4 * parts[0] + 5 * parts[1]) / 9,
+        }
+    )
+    assert len({round(figure, 6) for figure in figures.values()}) == 3
