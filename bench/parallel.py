@@ -11,15 +11,15 @@ done in --output is not done again, what was interrupted goes on.
 from __future__ import annotations
 
 import argparse
-import csv
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 import isotrope
 from isotrope.text import read_table
+from isotrope.text.tables import write_table
 from isotrope.training.pretrain import Pretraining, pretrain
-from runs import figures, mean_and_spread, print_head, print_row, spearman
+from runs import figures, mean_and_spread, nli_table, print_head, print_row, spearman
 
 GERMAN = "stsb-multi:de"
 PRETRAINING = {"steps": 600, "warmup": 100, "save_steps": 300}
@@ -143,15 +143,7 @@ class Bench:
 
     def triplets(self) -> Path:
         """Premise, what it entails, what contradicts it."""
-        by_premise: dict[str, dict[str, str]] = {}
-        for row in read_table(self.data / "xnli" / "xnli_de.tsv.gz", ("premise", "hypothesis", "label")):
-            by_premise.setdefault(row["premise"], {}).setdefault(row["label"], row["hypothesis"])
-        whole = (
-            (premise, told["entailment"], told["contradiction"])
-            for premise, told in by_premise.items()
-            if "entailment" in told and "contradiction" in told
-        )
-        return self.table("triplets.tsv", ("anchor", "positive", "negative"), whole)
+        return nli_table([self.data / "xnli" / "xnli_de.tsv.gz"], self.output / "triplets.tsv", triplets=True)
 
     def both(self, first: str, second: str) -> Iterable[tuple[str, str]]:
         for row in read_table(self.data / "parallel" / "tatoeba_en_de.tsv.gz", ("en", "de")):
@@ -163,9 +155,8 @@ class Bench:
     def table(self, name: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Path:
         path = self.output / name
         if not path.is_file():
-            with path.open("w", encoding="utf-8", newline="") as stream:
-                writer = csv.writer(stream, "excel-tab", quoting=csv.QUOTE_NONE, quotechar=None, lineterminator="\n")
-                writer.writerows([columns, *rows])
+            with write_table(path, columns) as write:
+                write(list(rows))
         return path
 
 

@@ -6,11 +6,14 @@ import json
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import isotrope
 from isotrope.evaluation import evaluate
 from isotrope.text import read_table
+from isotrope.text.entailment import PAIR, TRIPLET, entailment_pairs, entailment_triplets, read_nli
+from isotrope.text.tables import write_table
 
 
 def figures(run: Path, data: Path, *, tasks: Sequence[str] = ("stsb",), **arguments: Any) -> dict[str, float]:
@@ -46,3 +49,21 @@ def print_row(*cells: object) -> None:
 def print_head(*cells: str) -> None:
     print_row(*cells)
     print("|" + "---|" * len(cells), flush=True)
+
+
+def nli_table(files: Sequence[Path], output: Path, *, triplets: bool = False) -> Path:
+    """Entailment pairs or triplets of NLI files, as `isotrope pairs entailment` makes them."""
+    if not output.is_file():
+        with TemporaryDirectory() as scratch:
+            nli = read_nli(files, Path(scratch))
+            chunks = entailment_triplets(nli) if triplets else entailment_pairs(nli)
+            with write_table(output, TRIPLET if triplets else PAIR) as write:
+                for rows in chunks:
+                    write(rows)
+    return output
+
+
+def write_sentences(sentences: Sequence[str], path: Path) -> Path:
+    """Each once, a line each."""
+    path.write_text("".join(f"{sentence}\n" for sentence in dict.fromkeys(sentences)), encoding="utf-8")
+    return path

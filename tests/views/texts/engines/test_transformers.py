@@ -3,6 +3,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import random
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -224,6 +225,14 @@ def test_a_folder_that_is_no_model_is_named(tmp_path: Path) -> None:
         BackTranslation(model=str(tmp_path))
 
 
+def test_a_model_without_weights_is_named(marian: str, tmp_path: Path, sentences: list[str]) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(marian.format(src="en", tgt="pt"), folder)
+    (folder / "model.safetensors").unlink()
+    with pytest.raises(IsotropeError, match="model: the translation model can't be loaded"):
+        Transformers(str(folder)).translate(sentences, "en", "pt")
+
+
 @pytest.mark.parametrize(("kind", "package"), [("marian", "sentencepiece"), ("fsmt", "sacremoses")])
 def test_a_missing_package_of_a_tokenizer_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, package: str
@@ -232,7 +241,7 @@ def test_a_missing_package_of_a_tokenizer_is_named(
     find = importlib.util.find_spec
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == package else find(name))
 
-    def refuse(name: str) -> None:
+    def refuse(name: str, **options: Any) -> None:
         raise ImportError(f"requires the {package} library")
 
     monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", refuse)

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import torch
+from huggingface_hub import is_offline_mode
 from torch import Tensor
 
 from isotrope.encoders.loading import default_device, sha256
 from isotrope.encoders.progress import quiet_transformers
 from isotrope.errors import IsotropeError
-from isotrope.hub import stay_offline_without_hub
+from isotrope.hub import hub_answers
 from isotrope.views.texts.base import draws
 from isotrope.views.texts.engines.languages import three_letters
 
@@ -110,10 +111,10 @@ class _Direction:
         from transformers import AutoConfig  # slow to import
 
         self.name, self._shared = name, shared
-        if not Path(name).is_dir():
-            stay_offline_without_hub()
+        # without a network the Hub's client would try for a minute
+        self._here = here = Path(name).is_dir() or is_offline_mode() or not hub_answers()
         try:
-            self.config: Any = AutoConfig.from_pretrained(name)
+            self.config: Any = AutoConfig.from_pretrained(name, local_files_only=here)
         except (OSError, ValueError) as error:
             if Path(name).is_dir():
                 said = " ".join(str(error).split())[:200]
@@ -121,7 +122,7 @@ class _Direction:
             raise IsotropeError(
                 f"no folder '{name}' here, and the Hugging Face Hub gave no such model (no network, or no such name)"
             ) from error
-        self.tokenizer: Any = _tokenizer(name, self.config.model_type)
+        self.tokenizer: Any = _tokenizer(name, self.config.model_type, here)
         self.positions: int = getattr(self.config, "max_position_embeddings", None) or 10**9
         self.prefix, self.first_token = self._languages(source, target)
 
@@ -144,8 +145,14 @@ class _Direction:
 
         if self._shared is not None:
             return self._shared.model
-        with quiet_transformers():
-            model = AutoModelForSeq2SeqLM.from_pretrained(self.name, dtype=torch.float32)
+        try:
+            with quiet_transformers():
+                model = AutoModelForSeq2SeqLM.from_pretrained(
+                    self.name, dtype=torch.float32, local_files_only=self._here
+                )
+        except (OSError, ValueError) as error:
+            said = " ".join(str(error).split())[:200]
+            raise IsotropeError(f"{self.name}: the translation model can't be loaded ({said})") from error
         return model.to(default_device()).eval()
 
     def _languages(self, source: str, target: str) -> tuple[str, int | None]:
@@ -178,13 +185,13 @@ class _Chance:
         return scores / self.temperature - torch.stack(rows).log().to(scores.device)
 
 
-def _tokenizer(name: str, kind: str) -> Any:
+def _tokenizer(name: str, kind: str, here: bool) -> Any:
     from transformers import AutoTokenizer
 
     try:
         with quiet_transformers(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Marian's recommends sacremoses
-            return AutoTokenizer.from_pretrained(name)
+            return AutoTokenizer.from_pretrained(name, local_files_only=here)
     except (OSError, ValueError, ImportError) as error:
         package = TOKENIZER_NEEDS.get(kind)
         if package and importlib.util.find_spec(package) is None:
