@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -58,3 +61,20 @@ def test_a_path_that_could_not_be_written_is_refused(tmp_path: Path) -> None:
             check_output(path, endings)
     check_output(there, endings, force=True)
     check_output(tmp_path / "NEW.NPY", endings)
+
+
+def test_what_a_killed_process_left_behind_is_removed_and_what_a_living_one_writes_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "out [1].parquet"
+    gone = subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True)
+    left, busy, other = (
+        tmp_path / f".{stem}.{process}.partial.parquet"
+        for stem, process in (("out [1]", int(gone.stdout)), ("out [1]", os.getppid()), ("another", int(gone.stdout)))
+    )
+    for file in (left, busy, other):
+        file.touch()
+    with whole_or_nothing(path) as partial:
+        partial.write_text("whole")
+    assert not left.exists()
+    assert busy.exists()
+    assert other.exists()
+    assert path.read_text() == "whole"

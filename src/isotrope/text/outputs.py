@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from glob import escape
 from pathlib import Path
+
+from psutil import pid_exists
 
 from isotrope.errors import IsotropeError
 
@@ -24,8 +27,14 @@ def check_output(path: Path, endings: Collection[str], *, force: bool = False) -
 
 @contextmanager
 def whole_or_nothing(path: Path) -> Iterator[Path]:
-    """A path beside `path` to write to. It takes the place of `path` at the end, or is removed if anything fails."""
-    partial = path.with_name(f".{path.stem}.{os.getpid()}.partial{path.suffix}")
+    """A path beside `path` to write to. It takes the place of `path` at the end, or is removed if anything fails.
+
+    What a killed process left behind of the same file is removed too.
+    """
+    partial = _partial(path, os.getpid())
+    for other in path.parent.glob(_partial(Path(escape(str(path))), "*").name):
+        if not pid_exists(int(other.name.removesuffix(f".partial{path.suffix}").rpartition(".")[2])):
+            other.unlink(missing_ok=True)
     try:
         yield partial
         partial.replace(path)
@@ -33,3 +42,7 @@ def whole_or_nothing(path: Path) -> Iterator[Path]:
         raise IsotropeError(f"{path}: can't be written ({error.strerror or error})") from error
     finally:
         partial.unlink(missing_ok=True)
+
+
+def _partial(path: Path, process: int | str) -> Path:
+    return path.with_name(f".{path.stem}.{process}.partial{path.suffix}")
