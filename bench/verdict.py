@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-import isotrope
+from isotrope.encoders import load_any
 from isotrope.evaluation import Pairs, load_task
 from isotrope.evaluation.bootstrap import Sample, interval, resampled
 from isotrope.evaluation.positives import Positives, halve, halves, read_rewordings
@@ -102,7 +102,7 @@ def measure(model: str, texts: dict[str, Text], output: Path) -> dict[str, Measu
     file = output / f"{model.replace('/', '_')}.json"
     if not file.is_file():
         name, _, pooling = model.partition("#")
-        with remembered(isotrope.load(name, pooling=pooling or None)) as encoder:
+        with remembered(load_any(name, pooling=pooling or None)) as encoder:
             found = {name: measure_on(encoder, text) for name, text in texts.items()}
         file.write_text(json.dumps(found))
     read: dict[str, Measured] = json.loads(file.read_text())

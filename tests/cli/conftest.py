@@ -21,6 +21,14 @@ class Outcome:
     err: str
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache of its own for each test."""
+    folder = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("ISOTROPE_CACHE", str(folder))
+    return folder
+
+
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
     """Runs the command in this process (torch is imported once for all tests), in an empty folder."""

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from isotrope.evaluation.geometry import alignment, effective_rank, mean_cosine, uniformity
+from isotrope.evaluation.geometry import (
+    alignment,
+    effective_rank,
+    iso_score,
+    mean_cosine,
+    partition_isotropy,
+    spectrum,
+    uniformity,
+)
 
 Vectors = NDArray[np.float64]
 
@@ -84,3 +92,50 @@ def test_a_tensor_that_trains_in_half_precision_is_taken_as_it_is() -> None:
     x = torch.eye(3, dtype=torch.bfloat16, requires_grad=True)
     assert effective_rank(x) == pytest.approx(3)
     assert uniformity(x) == pytest.approx(-4)
+
+
+@given(clouds())
+def test_spectrum_equals_the_eigenvalues_of_the_gram_matrix(x: Vectors) -> None:
+    gram = x @ x.T if len(x) <= x.shape[1] else x.T @ x
+    eigenvalues = np.sort(np.linalg.eigvalsh(gram).clip(min=0))[::-1]
+    found = spectrum(x)
+    assert found == pytest.approx(eigenvalues / eigenvalues.sum(), abs=1e-9)
+    assert found.sum() == pytest.approx(1)
+
+
+@given(clouds())
+def test_partition_isotropy_equals_the_loop_over_directions(x: Vectors) -> None:
+    rows = np.array([unit(vector) for vector in x])
+    eigenvalues, directions = np.linalg.eigh(rows.T @ rows)
+    seen = directions.T[eigenvalues > 1e-9 if len(x) < x.shape[1] else slice(None)]
+    partition = [sum(math.exp(sign * (c @ row)) for row in rows) for c in seen for sign in (1, -1)]
+    distinct = np.diff(np.sort(eigenvalues[eigenvalues > 1e-9])).min(initial=1) > 1e-6  # else any basis will do
+    if distinct:
+        found = partition_isotropy(x)
+        assert math.exp(-2) - 1e-9 <= found <= 1
+        if len(seen) == min(x.shape):
+            assert found == pytest.approx(min(partition) / max(partition), abs=1e-6)
+
+
+@given(clouds().filter(lambda x: x.shape[1] > 1))
+def test_iso_score_equals_the_published_steps(x: Vectors) -> None:
+    """Rudman et al. (2022), Algorithm 1, line by line."""
+    n = x.shape[1]
+    axes = np.linalg.svd(x - x.mean(0), full_matrices=True)[2]
+    variances = np.diag(np.cov((x @ axes.T).T))
+    normalised = math.sqrt(n) * variances / np.linalg.norm(variances)
+    defect = np.linalg.norm(normalised - 1) / math.sqrt(2 * (n - math.sqrt(n)))
+    used = (n - defect**2 * (n - math.sqrt(n))) ** 2 / n**2
+    assert iso_score(x) == pytest.approx((n * used - 1) / (n - 1), abs=1e-8)
+
+
+def test_a_cone_and_a_ball() -> None:
+    generator = np.random.default_rng(0)
+    ball = generator.normal(size=(4000, 8))
+    cone = 0.1 * ball + np.eye(8)[0]
+    line = generator.normal(size=(50, 1)) * np.ones(8)
+    assert partition_isotropy(ball) > 0.9 > 0.5 > partition_isotropy(cone)
+    assert iso_score(ball) > 0.95
+    assert iso_score(cone) > 0.95  # about its mean a cone is a ball: that is what the other figure is for
+    assert iso_score(line) == pytest.approx(0, abs=1e-9)
+    assert spectrum(cone)[0] > 0.9 > 0.2 > spectrum(ball)[0]

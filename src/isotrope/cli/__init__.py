@@ -14,13 +14,36 @@ from typing import Annotated, NoReturn
 import typer
 
 from isotrope import __version__
-from isotrope.cli import demo, doctor, encode, evaluate, layers, pretrain, recipes, train
+from isotrope.cli import (
+    baseline,
+    cache,
+    compare,
+    demo,
+    doctor,
+    encode,
+    evaluate,
+    finetune,
+    inspect,
+    layers,
+    pairs,
+    pretrain,
+    recipes,
+    train,
+    views,
+)
 from isotrope.errors import IsotropeError
 
 app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
     app.command()(verb)
+app.command()(inspect.inspect)
+app.command()(compare.compare)
+app.command()(views.views)
+app.command()(baseline.baseline)
+app.command()(finetune.finetune)
 app.add_typer(recipes.app, name="recipes")
+app.add_typer(pairs.app, name="pairs")
+app.add_typer(cache.app, name="cache")
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:

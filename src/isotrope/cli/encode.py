@@ -17,7 +17,7 @@ from isotrope.text.outputs import check_output, whole_or_nothing
 
 if TYPE_CHECKING:
     from isotrope.cli.vectors import Floats
-    from isotrope.encoders import Encoder
+    from isotrope.encoders import Encoder, PlainEncoder
 
 
 def encode(
@@ -81,7 +81,7 @@ def _count(source: str, column: str | None) -> int | None:
 
 
 def _with_vectors(
-    encoder: Encoder, sentences: Iterable[str], batch_size: int, normalize: bool
+    encoder: Encoder | PlainEncoder, sentences: Iterable[str], batch_size: int, normalize: bool
 ) -> Iterator[tuple[list[str], Floats]]:
     """Chunks of sentences beside their vectors."""
     ahead: deque[str] = deque()  # taken by the encoder, vectors still to come

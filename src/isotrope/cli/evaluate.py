@@ -1,62 +1,112 @@
-"""`isotrope evaluate`: models, poolings and similarity tasks in one table."""
+"""`isotrope evaluate`: models, poolings and tasks in one table."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from rich.markup import escape
-from rich.table import Table
 
-from isotrope.cli.console import counting, print_json, print_table, waiting
+from isotrope.cli.console import counting, print_table, waiting
 from isotrope.cli.models import MODEL_HELP, BatchSize, Device, check_models, load_encoder
+from isotrope.errors import IsotropeError
 from isotrope.hub import stay_offline_without_hub
+from isotrope.text.outputs import check_output, whole_or_nothing
 
 if TYPE_CHECKING:
+    from isotrope.cli.rows import Line
+    from isotrope.cli.tables import Report
+    from isotrope.evaluation.comparison import Measured, Row
     from isotrope.evaluation.sts import Pairs
+    from isotrope.evaluation.suite import Section
+    from isotrope.evaluation.tasks import Task
 
 Data = Annotated[Path | None, typer.Option(help="Folder of data sets.", show_default="$ISOTROPE_DATA, else the Hub")]
 Split = Annotated[str | None, typer.Option(help="train, dev or test, where a task has it.", show_default="test")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Models = Annotated[
+    list[str],
+    typer.Argument(metavar="MODEL...", help=f"{MODEL_HELP} Or the folder of a run. NAME=RUN,RUN are seeds of one."),
+]
+Suite = Annotated[
+    str | None,
+    typer.Option(
+        help="papers, sts, transfer, multilingual, arguments or all: those of its tasks of which there are data, "
+        "with averages, marks of what was seen in training, and intervals."
+    ),
+]
+Tasks = Annotated[
+    str | None,
+    typer.Option(
+        help="bundled, stsb, sts12 to sts16, sickr, sts17, stsb-multi, cnsd-stsb, tatoeba, arguments, mr, cr, subj, "
+        "mpqa, sst2, trec, mrpc, separated by commas; stsb-multi:de is one language, sts17:track5.en-en one track.",
+        show_default="bundled, or the suite's",
+    ),
+]
+Poolings = Annotated[
+    str | None,
+    typer.Option(
+        help="cls, mean, max, last2, first-last, cls-mlp, separated by commas; mean@2 is the mean at layer 2.",
+        show_default="each model's own",
+    ),
+]
+Classifier = Annotated[Literal["logistic", "mlp"], typer.Option(help="Of transfer tasks; mlp has 50 hidden units.")]
+Prototyping = Annotated[
+    bool, typer.Option("--prototyping", help="Transfer tasks by SentEval's quick settings instead of the papers'.")
+]
+Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Look up what was encoded before.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV, a figure a line.")]
+AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
+AsLatex = Annotated[bool, typer.Option("--latex", help="Print LaTeX; it needs booktabs.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Write it to a file as well: .json, .csv, .md or .tex.")
+]
 
 
 def evaluate(
-    models: Annotated[list[str], typer.Argument(metavar="MODEL...", help=MODEL_HELP)],
-    tasks: Annotated[
-        str,
-        typer.Option(
-            help="bundled, stsb, sts12 to sts16, sickr, sts17, stsb-multi, separated by commas; "
-            "stsb-multi:de is one language, sts17:track5.en-en one track."
-        ),
-    ] = "bundled",
-    pooling: Annotated[
-        str | None,
-        typer.Option(
-            help="cls, mean, max, last2, first-last, cls-mlp, separated by commas; mean@2 is the mean at layer 2.",
-            show_default="each model's own",
-        ),
-    ] = None,
+    models: Models,
+    suite: Suite = None,
+    tasks: Tasks = None,
+    pooling: Poolings = None,
     data: Data = None,
     split: Split = None,
+    classifier: Classifier = "logistic",
+    prototyping: Prototyping = False,
     batch_size: BatchSize = 64,
     device: Device = None,
+    cache: Cache = True,
     as_json: AsJson = False,
+    as_csv: AsCsv = False,
+    as_markdown: AsMarkdown = False,
+    as_latex: AsLatex = False,
+    output: Output = None,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
 ) -> None:
-    """Measure how well the cosine of two vectors follows the similarity that people see.
+    """Measure encoders side by side: similarity as people see it, and what else the vectors are good for.
 
-    [dim]Example:[/] isotrope evaluate bundled minilm --tasks stsb,sts12 --pooling mean,cls --data DIR
+    [dim]Example:[/] isotrope evaluate bundled minilm runs/first --suite papers --data DIR
     """
-    poolings = _names(pooling)
-    loaded = load_tasks(_names(tasks) or ["bundled"], data, split)
-    check_models(models, poolings)
-    results = list(_results(models, poolings, loaded, device, split=split, batch_size=batch_size))
-    if as_json:
-        print_json({"results": results})
+    from isotrope.cli.rows import read_lines
+    from isotrope.cli.tables import ENDINGS
+
+    chosen = {"json": as_json, "csv": as_csv, "markdown": as_markdown, "latex": as_latex}
+    if sum(chosen.values()) > 1:
+        raise IsotropeError(f"choose one of {', '.join(f'--{name}' for name, given in chosen.items() if given)}")
+    if output:
+        check_output(output, ENDINGS, force=force)
+    poolings, lines = _names(pooling), read_lines(models)
+    opened, absent = _open(suite, _names(tasks), data, split, prototyping=prototyping, classifier=classifier)
+    report = _report(lines, poolings, opened, absent, device, suite=suite, batch_size=batch_size, cache=cache)
+    kind = next((name for name, given in chosen.items() if given), "")
+    if kind:
+        typer.echo(_as_text(report, kind, suite), nl=False)
     else:
-        print_table(_table(results))
+        _print(report)
+    if output:
+        with whole_or_nothing(output) as partial:
+            partial.write_text(_as_text(report, ENDINGS[output.suffix.lower()], suite), encoding="utf-8")
 
 
 def load_tasks(names: list[str], data: Path | None, split: str | None) -> dict[str, Pairs]:
@@ -69,45 +119,137 @@ def load_tasks(names: list[str], data: Path | None, split: str | None) -> dict[s
         return {name: load_task(name, data=data, split=split) for name in names}
 
 
-def _results(
-    models: list[str], poolings: list[str], tasks: dict[str, Pairs], device: str | None, **options: Any
-) -> Iterator[dict[str, Any]]:
-    """One entry for each model under each pooling; a model is loaded once."""
-    from isotrope.evaluation.sts import evaluate as measure
+def _open(
+    suite: str | None, names: list[str], data: Path | None, split: str | None, *, prototyping: bool, **options: Any
+) -> tuple[list[Task], list[str]]:
+    """The tasks of the suite and those that are named, all there before the first model is loaded; and what is not."""
+    if suite and split:
+        raise IsotropeError("--suite measures test splits; for another leave it out, as in --tasks stsb --split dev")
+    names = names or ([] if suite else ["bundled"])
+    if names != ["bundled"]:
+        stay_offline_without_hub()
+    with waiting("Reading tasks"):
+        from isotrope.evaluation.suite import open_suite
+        from isotrope.evaluation.tasks import open_task
+        from isotrope.evaluation.transfer import PAPER, PROTOTYPING
 
-    for model in models:
-        encoder = load_encoder(model, device=device)
+        options = {**options, "data": data, "settings": PROTOTYPING if prototyping else PAPER}
+        opened, absent = open_suite(suite, **options) if suite else ([], [])
+        there = {task.name for task in opened}
+        opened += [open_task(name, split=split, **options) for name in names if name not in there]
+        return opened, absent
+
+
+def _report(
+    lines: Sequence[Line],
+    poolings: list[str],
+    tasks: list[Task],
+    absent: list[str],
+    device: str | None,
+    *,
+    suite: str | None,
+    **options: Any,
+) -> Report:
+    from isotrope.cli.rows import encoder_of
+    from isotrope.cli.tables import Report
+    from isotrope.evaluation.comparison import compare
+    from isotrope.evaluation.suite import grouped
+
+    check_models([encoder_of(model) for line in lines for model in line.models], poolings)
+    rows = [row for line in lines for row in _rows(line, poolings, tasks, device, suite=suite, **options)]
+    sections = grouped([task.name for task in tasks]) if suite else _by_metric(rows[0])
+    with waiting("Comparing"):
+        columns = compare(rows, sections, resample=bool(suite))
+    items = {task.name: task.items if suite or task.split is None else f"{task.split}, {task.items}" for task in tasks}
+    sentences = {task.name: len(task.sentences) for task in tasks}
+    return Report(rows, columns, items, sentences, absent, marked=bool(suite))
+
+
+def _rows(
+    line: Line, poolings: list[str], tasks: list[Task], device: str | None, *, suite: str | None, **options: Any
+) -> list[Row]:
+    """One for each pooling; a model is loaded once."""
+    from isotrope.cli.rows import encoder_of, training_text
+    from isotrope.evaluation.comparison import Row
+    from isotrope.evaluation.seen import count_seen
+
+    found: dict[str, list[Measured]] = {}
+    for model in line.models:
+        corpora = training_text(model) if suite else None
+        seen = None if corpora is None else {task.name: count_seen(task.sentences, corpora) for task in tasks}
+        encoder = load_encoder(encoder_of(model), device=device)
         variants = [encoder.with_pooling(name) for name in poolings] or [encoder]
-        with counting(model, len(variants) * len(tasks)) as advance:
+        total = len(variants) * sum(len(task.sentences) for task in tasks)
+        with counting(model, total) as advance:
             for variant in variants:
-                found = {}
-                for task, pairs in tasks.items():
-                    advance(0, f"{model}, {variant.pooling}: {task}")
-                    found[task] = measure(variant, pairs, **options)
-                    advance(1)
-                yield {
-                    "model": model,
-                    "pooling": str(variant.pooling),
-                    "tasks": {task: result.as_json() for task, result in found.items()},
-                    "average": round(mean(result.spearman["all"] for result in found.values()), 2),
-                }
+                one = _measured(model, variant, seen, tasks, advance, forgiving=bool(suite), **options)
+                found.setdefault(str(variant.pooling), []).append(one)
+    return [Row(line.name, pooling, tuple(members)) for pooling, members in found.items()]
 
 
-def _table(results: list[dict[str, Any]]) -> Table:
-    tasks = results[0]["tasks"]
-    table = Table("Model", "Pooling", title="Spearman x 100", title_justify="left")
-    columns = []
-    for task, first in tasks.items():
-        table.add_column(f"{escape(task)}\n[dim]{first['split']}, {first['pairs']:,} pairs[/]", justify="right")
-        columns.append([entry["tasks"][task]["spearman"]["all"] for entry in results])
-    if len(tasks) > 1:
-        table.add_column("Average", justify="right")
-        columns.append([entry["average"] for entry in results])
-    for i, entry in enumerate(results):
-        best = [len(column) > 1 and column[i] == max(column) for column in columns]
-        figures = (f"{'[bold]' if b else ''}{column[i]:.2f}" for b, column in zip(best, columns, strict=True))
-        table.add_row(escape(entry["model"]), entry["pooling"], *figures)
-    return table
+def _measured(
+    model: str,
+    encoder: Any,
+    seen: dict[str, int] | None,
+    tasks: list[Task],
+    advance: Any,
+    *,
+    cache: bool,
+    **options: Any,
+) -> Measured:
+    """An encoder on every task; the bar moves with the sentences that have their vectors."""
+    from isotrope.evaluation.comparison import Measured, measure
+    from isotrope.evaluation.vectors import remembered
+
+    found = Measured(model, {}, {}, seen)
+    with remembered(encoder, cache=cache, encoded=advance) as vectors:
+        for task in tasks:
+            advance(0, f"{model}, {encoder.pooling}: {task.name}")
+            measure(vectors, task, found, **options)
+    return found
+
+
+def _by_metric(row: Row) -> list[Section]:
+    """The tasks in their order, under the figure that is their own."""
+    from isotrope.evaluation.suite import Section
+
+    own = {task: next(iter(outcome.figures)) for task, outcome in row.members[0].outcomes.items()}
+    metrics = dict.fromkeys(own.values())
+    return [Section("", metric, tuple(task for task in own if own[task] == metric)) for metric in metrics]
+
+
+def _print(report: Report) -> None:
+    from isotrope.cli.tables import rich_tables
+
+    for table in rich_tables(report):
+        print_table(table)
+    for note in report.notes():
+        typer.echo(note)
+
+
+def _as_text(report: Report, kind: str, suite: str | None) -> str:
+    import json
+
+    from isotrope.cli import tables
+
+    if kind == "json":
+        value = tables.as_json(report) if suite else {"results": _results(report)}
+        return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
+    return {"csv": tables.as_csv, "markdown": tables.markdown, "latex": tables.latex}[kind](report)
+
+
+def _results(report: Report) -> list[dict[str, Any]]:
+    """One entry for each encoder under each pooling."""
+    return [
+        {
+            "model": member.model,
+            "pooling": row.pooling,
+            "tasks": {task: outcome.as_json for task, outcome in member.outcomes.items()},
+            "average": round(mean(next(iter(one.figures.values())).value for one in member.outcomes.values()), 2),
+        }
+        for row in report.rows
+        for member in row.members
+    ]
 
 
 def _names(text: str | None) -> list[str]:

@@ -12,7 +12,7 @@ from rich.table import Table
 
 from isotrope.cli.console import print_json, print_table, waiting
 from isotrope.cli.evaluate import AsJson, Data, Split, load_tasks
-from isotrope.cli.models import MODEL_HELP, Device, check_models, load_encoder
+from isotrope.cli.models import MODEL_HELP, Device, check_models, load_transformer
 from isotrope.errors import IsotropeError
 from isotrope.text.outputs import check_output, whole_or_nothing
 
@@ -44,7 +44,7 @@ def layers(
             raise IsotropeError("a picture needs matplotlib: pip install 'isotrope[plots]'")
     pairs = load_tasks([task], data, split)[task]
     check_models([model])
-    encoder = load_encoder(model, device=device)
+    encoder = load_transformer(model, device=device)
     from isotrope.evaluation.layers import layer_map, plot
 
     with waiting(f"{model}: {task}"):

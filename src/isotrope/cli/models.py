@@ -13,23 +13,24 @@ from isotrope.errors import IsotropeError
 from isotrope.hub import stay_offline_without_hub
 
 if TYPE_CHECKING:
-    from isotrope.encoders import Encoder
+    from isotrope.encoders import Encoder, PlainEncoder
 
 MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
 BatchSize = Annotated[int, typer.Option(min=1, help="Sentences at a time.")]
+USE = "use"  # a reference that is no folder: the Universal Sentence Encoder out of its package
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...", show_default="the fastest there is")]
 
 
 def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
     """Each name is a model: a folder on this machine or, as far as its configuration, on the Hub."""
-    names = list(names)
+    names = [name for name in names if name != USE]
     if not all(name in ("bundled", "minilm") or Path(name).exists() for name in names):
         stay_offline_without_hub()
     with waiting("Starting"):
         from huggingface_hub import hf_hub_download
         from huggingface_hub.errors import HFValidationError
 
-        from isotrope.encoders.loading import load, resolve
+        from isotrope.encoders.loading import load_any, resolve
         from isotrope.encoders.pooling import Pooling
 
         for pooling in poolings:
@@ -41,18 +42,36 @@ def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
                 except HFValidationError as error:
                     raise IsotropeError(f"there is no model folder '{name}'") from error
                 except Exception:
-                    load(name)  # says what is wrong
+                    load_any(name)  # says what is wrong
 
 
-def load_encoder(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder:
-    """`isotrope.load`, with a spinner."""
+def load_encoder(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder | PlainEncoder:
+    """`isotrope.encoders.load_any`, with a spinner: for all that needs vectors only."""
     with waiting(f"Loading {name}"):
-        import torch
+        from isotrope.encoders import load_any
 
+        _check_device(device)
+        if name != USE:
+            return load_any(name, pooling=pooling, device=device)
+        from isotrope.postprocess.use import universal_sentence_encoder
+
+        encoder = universal_sentence_encoder()
+        return encoder if pooling is None else encoder.with_pooling(pooling)
+
+
+def load_transformer(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder:
+    """`isotrope.load`, with a spinner: for what looks into layers, or tunes."""
+    with waiting(f"Loading {name}"):
         from isotrope.encoders import load
 
-        try:
-            torch.empty(0, device=device)
-        except (RuntimeError, AssertionError) as error:
-            raise IsotropeError(f"there is no device '{device}' on this machine; leave out --device") from error
+        _check_device(device)
         return load(name, pooling=pooling, device=device)
+
+
+def _check_device(device: str | None) -> None:
+    import torch
+
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise IsotropeError(f"there is no device '{device}' on this machine; leave out --device") from error

@@ -1,7 +1,8 @@
 """Sentences in, vectors out: backbone, packing, pooling, heads, saving and loading."""
 
 from isotrope.encoders.encoder import Encoder
-from isotrope.encoders.loading import load
+from isotrope.encoders.loading import load, load_any
+from isotrope.encoders.plain import PlainEncoder
 from isotrope.encoders.pooling import Pooling
 
-__all__ = ["Encoder", "Pooling", "load"]
+__all__ = ["Encoder", "PlainEncoder", "Pooling", "load", "load_any"]

@@ -14,11 +14,13 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling as TokenPooling
 from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
+from sentence_transformers.util import import_from_string
 from torch import nn
 from transformers.utils import cached_file
 
 from isotrope.encoders.encoder import Encoder
 from isotrope.encoders.heads import is_cls_mlp
+from isotrope.encoders.plain import PlainEncoder
 from isotrope.encoders.pooling import Pooling
 from isotrope.encoders.progress import quiet_transformers
 from isotrope.errors import IsotropeError, nearest
@@ -42,17 +44,34 @@ def load(
     """
     path = resolve(name_or_folder)
     encoder = from_sentence_transformer(_open(path, name_or_folder), name=str(name_or_folder))
-    if not _has_pooler_weights(path):
-        encoder.backbone.model.pooler = None
     if max_seq_length is not None:
         encoder.max_seq_length = max_seq_length
-    if pooling is not None:
-        encoder = encoder.with_pooling(pooling)
-    return encoder.to(device or default_device()).eval()
+    return _ready(encoder, path, pooling, device)
+
+
+def load_any(
+    name_or_folder: str | Path = "bundled",
+    *,
+    pooling: str | Pooling | None = None,
+    device: str | torch.device | None = None,
+) -> Encoder | PlainEncoder:
+    """`load`, for all that needs vectors only: what can't be an `Encoder` (word vectors, word counts, modules between
+    transformer and pooling) comes as sentence-transformers loads it.
+    """
+    path, name = resolve(name_or_folder), str(name_or_folder)
+    model = _open(path, name_or_folder)
+    try:
+        encoder = from_sentence_transformer(model, name=name)
+    except IsotropeError:
+        plain = PlainEncoder(model, name=name)
+        return (plain if pooling is None else plain.with_pooling(pooling)).to(device or default_device()).eval()
+    return _ready(encoder, path, pooling, device)
 
 
 def from_sentence_transformer(model: SentenceTransformer, name: str = "") -> Encoder:
-    """Wraps a loaded SentenceTransformer; shares its weights."""
+    """Wraps a loaded SentenceTransformer; shares its weights. It must be a text transformer, a pooling, and what works
+    on sentence vectors.
+    """
     first, *rest = list(model)
     if not isinstance(first, Transformer) or first.tokenizer is None:
         raise IsotropeError(f"'{name}' begins with a {type(first).__name__} module; isotrope needs a text transformer")
@@ -62,6 +81,14 @@ def from_sentence_transformer(model: SentenceTransformer, name: str = "") -> Enc
     return Encoder(
         first, pooling, tail, name=name, prompts=prompts, default_prompt_name=model.default_prompt_name or None
     )
+
+
+def _ready(encoder: Encoder, path: str, pooling: str | Pooling | None, device: str | torch.device | None) -> Encoder:
+    if not _has_pooler_weights(path):
+        encoder.backbone.model.pooler = None
+    if pooling is not None:
+        encoder = encoder.with_pooling(pooling)
+    return encoder.to(device or default_device()).eval()
 
 
 def _read_pooling(modules: list[Any], layers: int, name: str) -> tuple[Pooling, list[nn.Module]]:
@@ -77,10 +104,12 @@ def _read_pooling(modules: list[Any], layers: int, name: str) -> tuple[Pooling, 
                 break
         else:
             raise IsotropeError(f"'{name}' mixes layers with weights of its own, which isotrope has no pooling for")
-    if modules and isinstance(modules[0], TokenPooling):
-        reduction = modules.pop(0).pooling_mode
-        reduction = reduction if isinstance(reduction, str) else "+".join(reduction)
-        mode = mode if mode in ("last2", "first-last") and reduction == "mean" else reduction
+    if not modules or not isinstance(modules[0], TokenPooling):
+        found = f"a {type(modules[0]).__name__} module" if modules else "nothing"
+        raise IsotropeError(f"'{name}' has {found} behind its transformer, where isotrope needs a pooling")
+    reduction = modules.pop(0).pooling_mode
+    reduction = reduction if isinstance(reduction, str) else "+".join(reduction)
+    mode = mode if mode in ("last2", "first-last") and reduction == "mean" else reduction
     if mode == "cls" and modules and is_cls_mlp(modules[0]):
         mode = "cls-mlp"
     return Pooling(mode, layer), modules
@@ -141,11 +170,22 @@ def available_offline() -> list[str]:
     return ["bundled"] + (["minilm"] if importlib.util.find_spec(MINILM_PACKAGE) else [])
 
 
+class _Folder(SentenceTransformer):  # type: ignore[misc]
+    """A SentenceTransformer that takes isotrope's own modules (flow, WK pooling) without `trust_remote_code`, which
+    would let a folder bring any code.
+    """
+
+    def _load_module_class_from_ref(self, class_ref: str, *args: Any, **kwargs: Any) -> Any:
+        if class_ref.startswith("isotrope.postprocess."):
+            return import_from_string(class_ref)
+        return super()._load_module_class_from_ref(class_ref, *args, **kwargs)
+
+
 def _open(path: str, asked: str | Path) -> SentenceTransformer:
     elsewhere = not Path(path).is_dir()
     try:
         with quiet_transformers():
-            return SentenceTransformer(
+            return _Folder(
                 path,
                 device="cpu",
                 model_kwargs={"dtype": torch.float32},

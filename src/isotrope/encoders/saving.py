@@ -6,8 +6,6 @@ import copy
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,27 +24,31 @@ if TYPE_CHECKING:
 
 
 def save(encoder: Encoder, folder: str | Path, *, card: str | None = None, force: bool = False) -> Path:
-    """Writes the folder whole or not at all: it is made beside its place and then moved there.
+    """Writes the folder whole or not at all.
 
     Layers above the pooled one are left out; a mean of two layers becomes a WeightedLayerPooling module. `card` is
     Markdown that tells how the encoder was made, for the model card.
     """
+    model = SentenceTransformer(
+        modules=modules_of(encoder),
+        device=str(encoder.device),
+        prompts=encoder.prompts,
+        default_prompt_name=encoder.default_prompt_name,
+    )
+    return write(model, folder, model_card(encoder, card), force=force)
+
+
+def write(model: SentenceTransformer, folder: str | Path, card: str, *, force: bool = False) -> Path:
+    """A model and its card, Markdown, to a folder that is made beside its place and then moved there."""
     target = Path(folder)
-    if target.exists() and not force:
-        raise IsotropeError(f"{target}: exists already; choose another folder, or force=True to replace it")
+    check_folder(target, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         made.chmod(0o755)
-        with quiet_transformers(), _modules(encoder) as modules:
-            model = SentenceTransformer(
-                modules=modules,
-                device=str(encoder.device),
-                prompts=encoder.prompts,
-                default_prompt_name=encoder.default_prompt_name,
-            )
+        with quiet_transformers():
             model.save(str(made), create_model_card=False)
-        (made / "README.md").write_text(model_card(encoder, card), encoding="utf-8")
+        (made / "README.md").write_text(card, encoding="utf-8")
         for file in made.rglob("*"):
             file.chmod(0o755 if file.is_dir() else 0o644)
         if target.exists():
@@ -58,24 +60,34 @@ def save(encoder: Encoder, folder: str | Path, *, card: str | None = None, force
     return target
 
 
-@contextmanager
-def _modules(encoder: Encoder) -> Iterator[list[nn.Module]]:
-    """The sentence-transformers modules that do what the encoder does. Weights are shared, not copied."""
+def check_folder(target: Path, *, force: bool = False) -> None:
+    """Refuses a folder that is there already."""
+    if target.exists() and not force:
+        raise IsotropeError(f"{target}: exists already; choose another folder, or replace it with --force (force=True)")
+
+
+def modules_of(encoder: Encoder, *, all_layers: bool = False) -> list[nn.Module]:
+    """The sentence-transformers modules that do what the encoder does. Weights are shared, not copied.
+
+    With `all_layers` the transformer hands on every layer's token vectors, for modules that read them.
+    """
     pooling, dim = encoder.pooling, encoder.backbone.dim
     used = pooling.mixed_layers(encoder.backbone.layers)
+    model = _other_with_same_weights(_first_layers(encoder.backbone.model, used[-1]))
+    model.config.output_hidden_states = all_layers or len(used) > 1
     transformer = copy.copy(encoder.transformer)
-    transformer._modules = {**encoder.transformer._modules, "model": _first_layers(encoder.backbone.model, used[-1])}
+    transformer._modules = {**encoder.transformer._modules, "model": model}
     modules: list[nn.Module] = [transformer, TokenPooling(dim, pooling.reduction), *encoder.tail]
-    config = transformer.model.config
     if len(used) > 1:
         weights = torch.zeros(used[-1] + 1 - used[0])
         weights[[layer - used[0] for layer in used]] = 1.0
         modules.insert(1, WeightedLayerPooling(dim, used[-1], used[0], nn.Parameter(weights)))
-        config.output_hidden_states = True
-    try:
-        yield modules
-    finally:
-        config.output_hidden_states = False
+    return modules
+
+
+def _other_with_same_weights(model: Any) -> Any:
+    """A model of its own, with its own configuration and hooks, that shares every tensor."""
+    return copy.deepcopy(model, {id(tensor): tensor for tensor in (*model.parameters(), *model.buffers())})
 
 
 def _first_layers(model: Any, layers: int) -> Any:

@@ -15,6 +15,10 @@ from isotrope.text import bundled_pairs_path, read_table
 from isotrope.text.files import open_bytes
 
 
+class MissingDataError(IsotropeError):
+    """A task that there is, whose data are neither in a folder nor on the Hub."""
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Sentence pairs with their gold scores, each pair in a subtask; four lists of one length."""
@@ -23,6 +27,14 @@ class Pairs:
     sentences2: list[str]
     scores: list[float]
     subtask: list[str]
+
+    def only(self, subtask: str) -> Pairs:
+        """The pairs of one subtask."""
+        columns = zip(self.sentences1, self.sentences2, self.scores, self.subtask, strict=True)
+        rows = [row for row in columns if row[3] == subtask]
+        return Pairs(
+            [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], [subtask] * len(rows)
+        )
 
 
 @dataclass(frozen=True)
@@ -61,6 +73,7 @@ TASKS: dict[str, Task] = {
         Task("sickr", "sick/sick.tsv", "mteb/sickr-sts"),
         Task("sts17", "sts17/sts17.tsv", "mteb/sts17-crosslingual-sts", "track", _STS17_TRACKS, has_splits=False),
         Task("stsb-multi", "stsb_multi/stsb_*.tsv", "PhilipMay/stsb_multi_mt", configs=_LANGUAGES),
+        Task("cnsd-stsb", "zh/cnsd_stsb.tsv", "mteb/STSB"),  # the Chinese STS-B of paper 4
     )
 }
 
@@ -205,7 +218,7 @@ def _download(task: Task, subtask: str, config: str | None) -> Iterator[_Row]:
         splits = load_dataset(task.hub, config)
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
-        raise IsotropeError(
+        raise MissingDataError(
             f"task '{task.name}': no {task.file}[.gz] in a data folder, and the Hugging Face Hub gave no {task.hub} "
             f"(no network? {reason}); give --data DIR or set ISOTROPE_DATA"
         ) from error

@@ -1,0 +1,191 @@
+"""Vectors on disk, so that an encoder that has not changed need not encode the same sentences again.
+
+One SQLite file an encoder, named by what decides its vectors: weights, tokenizer, pooling and the rest. It holds a
+vector for each text, and the figures of classifiers that were trained on such vectors. A transaction is whole or not
+there, and several processes may use one file at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sqlite3
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from isotrope import __version__
+from isotrope.encoders import Encoder, PlainEncoder
+from isotrope.encoders.loading import sha256
+from isotrope.errors import IsotropeError
+from isotrope.evaluation.encodes import Encodes
+from isotrope.text.cache import cache_folder
+
+LARGEST = 4 * 2**30  # bytes of all files together; beyond it those that were used longest ago are removed
+PATIENCE = 60  # seconds to wait for another process that is writing
+ENCODED_AT_ONCE = 4096  # sentences, after which they are written
+ASKED_AT_ONCE = 512  # keys in one query; SQLite has a limit
+
+TABLES = """
+CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS figures (work TEXT PRIMARY KEY, figures TEXT NOT NULL);
+"""
+
+
+def vectors_folder() -> Path:
+    """Where the files are."""
+    return cache_folder() / "vectors"
+
+
+def fingerprint(encoder: Encodes) -> str | None:
+    """A digest of all that decides an encoder's vectors; None for one of a kind that can't be looked into."""
+    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
+    if isinstance(encoder, Encoder):
+        digest.update(json.dumps(_settings(encoder), sort_keys=True, default=str).encode())
+    elif isinstance(encoder, PlainEncoder):
+        for name, content in _saved(encoder):
+            digest.update(f"{name} {content}".encode())
+    else:
+        return None
+    for name, weights in encoder.state_dict().items():
+        if "pooler." not in name:  # BERT's own is random where the checkpoint has none; `cls-mlp` has it in its tail
+            digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
+            digest.update(weights.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()
+
+
+def _settings(encoder: Encoder) -> dict[str, Any]:
+    """What decides vectors beside the weights."""
+    config = encoder.backbone.model.config.to_dict()
+    tokenizer = json.loads(encoder.tokenizer.backend_tokenizer.to_str())
+    return {
+        "config": {key: value for key, value in config.items() if key not in ("_name_or_path", "transformers_version")},
+        "tokenizer": tokenizer | {"truncation": None, "padding": None},  # which are as the last call left them
+        "pooling": str(encoder.pooling),
+        "tail": repr(encoder.tail),
+        "longest": encoder.max_seq_length,
+        "prompt": encoder.prompts.get(encoder.default_prompt_name or "", ""),
+    }
+
+
+def _saved(encoder: PlainEncoder) -> Iterator[tuple[str, str]]:
+    """What decides the vectors of an encoder of any make beside the weights: the files that it saves."""
+    with TemporaryDirectory() as scratch:
+        folder = encoder.save(Path(scratch, "encoder"))
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and file.suffix not in (".md", ".safetensors"):
+                yield str(file.relative_to(folder)), sha256(file)
+
+
+@contextmanager
+def remembered(
+    encoder: Encodes, *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
+) -> Iterator[Vectors]:
+    """The encoder with its cache open, or without any. `encoded` hears how many sentences more have their vectors."""
+    identity = fingerprint(encoder) if cache else None
+    if identity is None:
+        yield Vectors(encoder, None, encoded)
+        return
+    file = vectors_folder() / f"{identity}.sqlite"
+    with _words(file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(file, timeout=PATIENCE)
+    with closing(database):
+        with _words(file):
+            database.executescript(TABLES)
+            file.touch()  # used now, whether anything is added or not
+            _make_room(file)
+        yield Vectors(encoder, database, encoded, file)
+
+
+class Vectors:
+    """An encoder that looks up before it encodes."""
+
+    def __init__(
+        self,
+        encoder: Encodes,
+        database: sqlite3.Connection | None,
+        encoded: Callable[[int], None],
+        file: Path = Path(),
+    ) -> None:
+        self.encoder, self.encoded = encoder, encoded
+        self._database, self._file = database, file
+
+    def encode(self, sentences: Iterable[str], *, batch_size: int = 64) -> NDArray[np.floating[Any]]:
+        """One vector a sentence, in their order: (sentences, dim)."""
+        pairs = [(_key(text), text) for text in sentences]
+        texts = dict(pairs)
+        found = self._look_up(list(texts)) if self._database else {}
+        self.encoded(len(found))
+        missing = [key for key in texts if key not in found]
+        for start in range(0, len(missing), ENCODED_AT_ONCE):
+            some = missing[start : start + ENCODED_AT_ONCE]
+            vectors = self.encoder.encode([texts[key] for key in some], batch_size=batch_size)
+            fresh = dict(zip(some, vectors, strict=True))
+            self._write(fresh)
+            found |= fresh
+            self.encoded(len(some))
+        return np.stack([found[key] for key, _ in pairs])
+
+    def once(self, work: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+        """The figures of some `work` on the vectors: made, or as they were made before. They must be plain JSON."""
+        if self._database is None:
+            return make()
+        with _words(self._file):
+            row = self._database.execute("SELECT figures FROM figures WHERE work = ?", [work]).fetchone()
+        if row is not None:
+            known: dict[str, Any] = json.loads(row[0])
+            return known
+        figures = make()
+        with _words(self._file), self._database:
+            self._database.execute("INSERT OR IGNORE INTO figures VALUES (?, ?)", [work, json.dumps(figures)])
+        return figures
+
+    def _look_up(self, keys: list[bytes]) -> dict[bytes, NDArray[Any]]:
+        assert self._database is not None
+        found: dict[bytes, NDArray[Any]] = {}
+        with _words(self._file):
+            for start in range(0, len(keys), ASKED_AT_ONCE):
+                some = keys[start : start + ASKED_AT_ONCE]
+                query = f"SELECT text, vector FROM vectors WHERE text IN ({','.join('?' * len(some))})"
+                found |= {key: np.frombuffer(vector, "<f4") for key, vector in self._database.execute(query, some)}
+        return found
+
+    def _write(self, vectors: dict[bytes, NDArray[Any]]) -> None:
+        if self._database is not None:
+            rows = ((key, vector.astype("<f4", copy=False).tobytes()) for key, vector in vectors.items())
+            with _words(self._file), self._database:
+                self._database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+
+
+def _key(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=16).digest()
+
+
+def _make_room(kept: Path) -> None:
+    """Removes what was used longest ago, until the rest is small enough."""
+    files = sorted(kept.parent.glob("*.sqlite"), key=lambda file: file.stat().st_mtime)
+    size = sum(file.stat().st_size for file in files)
+    for file in files:
+        if size > LARGEST and file != kept:
+            size -= file.stat().st_size
+            with suppress(OSError):  # where another process has it open, Windows says no
+                file.unlink()
+
+
+@contextmanager
+def _words(file: Path) -> Iterator[None]:
+    """What keeps a cache from being used, in one line."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        raise IsotropeError(
+            f"{file}: the cache of vectors can't be used ({error}); leave it out with --no-cache, "
+            "or begin a new one after isotrope cache clear"
+        ) from error

