@@ -12,6 +12,7 @@ import json
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager, suppress
+from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -20,7 +21,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from isotrope import __version__
 from isotrope.encoders import Encoder, PlainEncoder
 from isotrope.encoders.loading import sha256
 from isotrope.errors import IsotropeError
@@ -45,7 +45,7 @@ def vectors_folder() -> Path:
 
 def fingerprint(encoder: Encodes) -> str | None:
     """A digest of all that decides an encoder's vectors; None for one of a kind that can't be looked into."""
-    digest = hashlib.blake2b(__version__.encode(), digest_size=16)
+    digest = hashlib.blake2b(version("isotrope").encode(), digest_size=16)
     if isinstance(encoder, Encoder):
         digest.update(json.dumps(_settings(encoder), sort_keys=True, default=str).encode())
     elif isinstance(encoder, PlainEncoder):
