@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 import isotrope
 from isotrope.evaluation.sts import evaluate
 from isotrope.text import bundled_pairs_path, read_table
+from isotrope.text.corpus import build_corpus
 
 Run = Callable[..., Any]
 
@@ -79,3 +82,152 @@ def test_its_own_pooling_keeps_what_was_trained_behind_it(run: Run, tmp_path: Pa
     own = json.loads(run("evaluate", "model", "--json").out)["results"]
     (same,) = json.loads(run("evaluate", "model", "--pooling", own[0]["pooling"], "--json").out)["results"]
     assert same == own[0]
+
+
+# -- suites -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def runs(data: Path, tmp_path: Path) -> Path:
+    """Three runs `runs/s-1` ... of one recipe, on text that holds all sentences of STS13; their encoders differ."""
+    encoder = isotrope.load(pooling="mean@1")
+    rows = list(read_table(data / "sts" / "sts13.tsv"))
+    text = [row[side] for row in rows for side in ("sentence1", "sentence2")]
+    for seed in (1, 2, 3):
+        folder = tmp_path / "runs" / f"s-{seed}"
+        build_corpus([text], ("text",), folder / "corpus")
+        settings = {"recipe": "sg", "model": "bundled", "training": {"seed": seed}}
+        (folder / "run.json").write_text(json.dumps(settings))
+        encoder.backbone.model.embeddings.word_embeddings.weight.data[:, seed] *= 5
+        encoder.save(folder / "encoder")
+    return tmp_path / "runs"
+
+
+def test_a_suite_has_seeds_marks_differences_and_what_is_absent(run: Run, data: Path, runs: Path) -> None:
+    seeds = [f"runs/s-{seed}" for seed in (1, 2, 3)]
+    arguments = ("evaluate", "bundled", *seeds, "--suite", "sts", "--data", str(data))
+    done = run(*arguments, "--json")
+    assert (done.code, done.err) == (0, "")
+    found = json.loads(done.out)
+    assert found["absent"] == ["stsb", "sts12", "sts15", "sts16", "sickr"]
+    assert [one["model"] for one in found["encoders"]] == ["bundled", *seeds]
+    sentences = found["sentences"]["sts13"]
+    assert [one["seen"] and one["seen"]["sts13"] for one in found["encoders"]] == [None, *[sentences] * 3]
+    figures = {(one["model"], one["task"]): one for one in found["figures"]}
+    assert set(figures) == {(name, task) for name in ("bundled", "runs/s") for task in ("sts13", "sts14", "average")}
+    for task in ("sts13", "sts14"):
+        own = [
+            evaluate(isotrope.load(runs / f"s-{seed}/encoder"), task, data=data).spearman["all"] for seed in (1, 2, 3)
+        ]
+        one, first = figures["runs/s", task], figures["bundled", task]
+        assert (one["figure"], one["deviation"]) == (round(mean(own), 2), round(stdev(own), 2))
+        assert one["seeds"] == 3
+        assert one["low"] <= one["difference"] <= one["high"]
+        assert one["difference"] == pytest.approx(one["figure"] - first["figure"], abs=0.02)
+        assert first["difference"] is None
+    shown = run(*arguments).out
+    assert "runs/s †" in shown
+    assert "bundled ?" in shown
+    assert f"  runs/s: sts13 {sentences:,} of {sentences:,}" in shown
+    assert "runs/s: mean ± standard deviation of 3 seeds (runs/s-1, runs/s-2, runs/s-3)" in shown
+    assert "Difference to bundled" in shown
+    assert "Absent, so not measured: stsb, sts12, sts15, sts16, sickr" in shown
+
+
+def test_a_run_folder_is_its_encoder_and_a_copy_of_that_may_have_seen_anything(
+    run: Run, data: Path, runs: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(runs / "s-1" / "encoder", tmp_path / "copy")
+    done = run("evaluate", "runs/s-1", "copy", "--tasks", "sts13", "--data", str(data), "--json")
+    one, other = json.loads(done.out)["results"]
+    assert one["tasks"] == other["tasks"]
+    assert (one["model"], other["model"]) == ("runs/s-1", "copy")
+    shown = run("evaluate", "runs/s-1", "copy", "--suite", "sts", "--data", str(data)).out
+    assert "runs/s-1 †" in shown
+    assert "copy ?" in shown
+
+
+def test_a_second_time_nothing_is_encoded(run: Run, data: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arguments = ("evaluate", "bundled", "--suite", "sts", "--data", str(data), "--pooling", "mean,cls")
+    assert run(*arguments, "--no-cache").code == 0
+    assert not list(cache.iterdir())
+    first = run(*arguments)
+    monkeypatch.setattr(isotrope.Encoder, "encode", None)
+    assert run(*arguments) == first
+    assert len(list((cache / "vectors").iterdir())) == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "begin"), [("t.md", "**STS"), ("t.tex", "% STS"), ("t.csv", "model,"), ("t.json", "{")]
+)
+def test_a_file_as_well_as_the_table(run: Run, data: Path, tmp_path: Path, name: str, begin: str) -> None:
+    arguments = ("evaluate", "bundled", "--suite", "sts", "--data", str(data), "-o", name)
+    done = run(*arguments)
+    assert "STS, Spearman x 100" in done.out
+    assert (tmp_path / name).read_text().startswith(begin)
+    kind = {"md": "--markdown", "tex": "--latex", "csv": "--csv", "json": "--json"}[name.partition(".")[2]]
+    assert run(*arguments[:-2], kind).out == (tmp_path / name).read_text()
+    again = run(*arguments)
+    assert (again.code, again.err) == (2, f"Error: {name}: exists already; give --force to overwrite it\n")
+    assert run(*arguments, "--force").code == 0
+
+
+def test_tasks_beside_a_suite_and_tasks_of_several_kinds(run: Run, data: Path) -> None:
+    (data / "parallel").mkdir()
+    rows = "".join(f"deu\t{text}\t{text}\n" for text in ("Rain.", "Snow.", "Wind."))
+    (data / "parallel" / "tatoeba_laser.tsv").write_text("lang\ten\ttext\n" + rows)
+    done = run("evaluate", "bundled", "--suite", "sts", "--tasks", "bundled,tatoeba:de", "--data", str(data), "--csv")
+    assert [line.split(",")[2:4] for line in done.out.splitlines()[1:]] == [
+        ["STS", "sts13"],
+        ["STS", "sts14"],
+        ["STS", "average"],
+        ["Tatoeba", "tatoeba:de"],
+        ["Bundled", "bundled"],
+    ]
+    (entry,) = json.loads(run("evaluate", "bundled", "--tasks", "tatoeba,sts13", "--data", str(data), "--json").out)[
+        "results"
+    ]
+    assert entry["tasks"]["tatoeba"]["accuracy"] == 100
+    assert entry["average"] is None  # of an accuracy and a correlation
+
+
+def test_an_encoder_that_fails_on_a_task_of_a_suite_is_noted(run: Run, data: Path) -> None:
+    """Every pair is twice the same sentence, so that all have the same cosine."""
+    lines = "".join(f"x\t{i}\tRain {i}.\tRain {i}.\n" for i in range(4))
+    (data / "sts" / "sts15.tsv").write_text("subtask\tscore\tsentence1\tsentence2\n" + lines)
+    done = run("evaluate", "bundled", "minilm=bundled", "--suite", "sts", "--data", str(data))
+    assert done.code == 0
+    assert "- bundled: sts15: x: the encoder gives every pair the same cosine" in done.out
+    alone = run("evaluate", "bundled", "--tasks", "sts15", "--data", str(data))
+    assert (alone.code, alone.out) == (2, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--suite", "stss"), "unknown suite 'stss' (did you mean 'sts'?); choose from papers, sts, transfer"),
+        (("--suite", "sts", "--split", "dev"), "--suite measures test splits; for another leave it out"),
+        (("--suite", "arguments"), "suite 'arguments': neither a data folder nor the Hugging Face Hub gave any of"),
+        (("--suite", "sts", "--tasks", "sickr"), "task 'sickr': no sick/sick.tsv[.gz] in a data folder, and the"),
+        (("--csv", "--json"), "choose one of --json, --csv"),
+        (("-o", "x.txt"), "x.txt: the output's name must end in .json or .csv or .md or .tex"),
+        (("--classifier", "svm"), "Invalid value for '--classifier': 'svm'"),
+    ],
+)
+def test_what_does_not_go_together_is_one_line(run: Run, data: Path, arguments: tuple[str, ...], message: str) -> None:
+    done = run("evaluate", "bundled", "--data", str(data), *arguments)
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith(f"Error: {message}")
+    assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("chosen", [("--suite", "sts"), ("--tasks", "sts13")])
+def test_bad_rows_are_one_line_before_a_model_is_loaded(run: Run, data: Path, chosen: tuple[str, str]) -> None:
+    file = data / "sts" / "sts13.tsv"
+    for rows, message in (
+        ("a\tfour\tx\ty\n", f"{file}: line 2: the score 'four' is not a number"),
+        ("a\t4\tx\ty\na\t3\tx\tz\n", "sts13: a: 2 pairs; a correlation needs at least 3"),
+    ):
+        file.write_text("subtask\tscore\tsentence1\tsentence2\n" + rows)
+        done = run("evaluate", "nowhere/model", *chosen, "--data", str(data))
+        assert (done.code, done.err) == (2, f"Error: {message}\n")

@@ -239,13 +239,14 @@ def _as_text(report: Report, kind: str, suite: str | None) -> str:
 
 
 def _results(report: Report) -> list[dict[str, Any]]:
-    """One entry for each encoder under each pooling."""
+    """One entry for each encoder under each pooling; an average where all tasks have the same kind of figure."""
+    averaged = len({column.section.metric for column in report.columns}) == 1
     return [
         {
             "model": member.model,
             "pooling": row.pooling,
             "tasks": {task: outcome.as_json for task, outcome in member.outcomes.items()},
-            "average": round(mean(next(iter(one.figures.values())).value for one in member.outcomes.values()), 2),
+            "average": round(mean(outcome.own.value for outcome in member.outcomes.values()), 2) if averaged else None,
         }
         for row in report.rows
         for member in row.members

@@ -53,7 +53,7 @@ class Report:
             yield f"{SEEN} trained on text that holds test sentences, without their labels, as the papers do:"
             yield from (f"  {row.name}: {self._share(row)}" for row in self.rows if SEEN in self.mark(row))
         if UNKNOWN in marks:
-            yield f"{UNKNOWN} not in the folder of its run: whether it was trained on test sentences is unknown"
+            yield f"{UNKNOWN} unknown whether it was trained on text that holds test sentences: it is in no run folder"
         for row in self.rows:
             problems = {task: why for member in row.members for task, why in member.problems.items()}
             yield from (f"- {row.name}: {task}: {why}" for task, why in problems.items())
@@ -88,8 +88,8 @@ def blocks(columns: Sequence[Column]) -> list[Block]:
         elif found and len(column.section.tasks) == 1 and _alone(found[-1], column.section.title):
             found[-1] = Block(f"{column.section.title} x 100", [*found[-1].columns, column])
         else:
-            title = ", ".join(filter(None, (column.section.title, column.section.metric)))
-            found.append(Block(f"{title[0].upper()}{title[1:]} x 100", [column]))
+            title = ", ".join(filter(None, (column.section.title, column.section.metric.capitalize())))
+            found.append(Block(f"{title} x 100", [column]))
     return found
 
 
@@ -105,11 +105,11 @@ def figure(cell: Cell) -> str:
 
 
 def difference(cell: Cell, between: str = " ") -> str:
-    """`+26.03 [+24.10, +27.95]`, `-`."""
+    """`+26.03 [+24.1, +28.0]`, `-`."""
     if cell.difference is None:
         return "-"
     value, low, high = cell.difference
-    return f"{value:+.2f}{between}[{low:+.2f}, {high:+.2f}]"
+    return f"{value:+.2f}{between}[{low:+.1f}, {high:+.1f}]"
 
 
 def differ(report: Report) -> bool:
@@ -127,7 +127,7 @@ def _differences_title(report: Report) -> str:
 def rich_tables(report: Report) -> Iterator[Table]:
     """A table for each block, best in bold; then the differences to the first row."""
     for block in blocks(report.columns):
-        table = _empty(report, block)
+        table = _empty(block, report.items)
         for i, row in enumerate(report.rows):
             bold = ("[bold]" if column.best(i) else "" for column in block.columns)
             cells = (f"{b}{figure(column.cells[i])}" for b, column in zip(bold, block.columns, strict=True))
@@ -136,19 +136,18 @@ def rich_tables(report: Report) -> Iterator[Table]:
     if not differ(report):
         return
     for block in blocks(report.columns):
-        table = _empty(report, block, f"{_differences_title(report)}\n")
+        table = _empty(block, {}, f"{_differences_title(report)}\n")
         for i, row in enumerate(report.rows[1:], 1):
             cells = (escape(difference(column.cells[i], "\n")) for column in block.columns)
             table.add_row(escape(row.name) + report.mark(row), row.pooling, *cells)
         yield table
 
 
-def _empty(report: Report, block: Block, before: str = "") -> Table:
+def _empty(block: Block, items: dict[str, str], before: str = "") -> Table:
     table = Table("Model", "Pooling", title=escape(before + block.title), title_justify="left")
     for column in block.columns:
-        items = report.items.get(column.task, "")
-        head = escape(block.head(column)) + (f"\n[dim]{items}[/]" if items else "")
-        table.add_column(head, justify="right")
+        below = f"\n[dim]{items[column.task]}[/]" if column.task in items else ""
+        table.add_column(escape(block.head(column)) + below, justify="right")
     return table
 
 

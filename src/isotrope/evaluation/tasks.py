@@ -47,6 +47,11 @@ class Outcome:
     figures: dict[str, Figure]
     as_json: dict[str, Any]
 
+    @property
+    def own(self) -> Figure:
+        """The task's own figure."""
+        return next(iter(self.figures.values()))
+
 
 class Task(Protocol):
     """A task whose data are at hand."""
