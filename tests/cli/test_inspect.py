@@ -7,10 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
+from sentence_transformers import SentenceTransformer
 
 import isotrope
+from isotrope.cli.inspect import _table
+from isotrope.encoders import PlainEncoder
+from isotrope.encoders.loading import BUNDLED
 from isotrope.evaluation.geometry import effective_rank, mean_cosine, uniformity
-from isotrope.evaluation.inspection import inspect
+from isotrope.evaluation.inspection import inspect, reading
 from isotrope.evaluation.sample import sample
 from isotrope.text import bundled_sentences
 
@@ -65,6 +70,20 @@ def test_text_without_long_sentences_has_no_alignment(run: Run) -> None:
     (entry,) = json.loads(done.out)["models"]
     assert (entry["alignment"], entry["halves"]) == (None, 0)
     assert math.isnan(inspect(isotrope.load(), [f"Word number {i}." for i in range(30)]).alignment)
+
+
+def test_an_encoder_of_another_make_has_no_tokens_to_leave_out() -> None:
+    encoder = isotrope.load()
+    plain = PlainEncoder(
+        SentenceTransformer(str(BUNDLED), device="cpu", model_kwargs={"dtype": torch.float32}), "plain"
+    )
+    whole, other = (inspect(one, SENTENCES[:30]) for one in (encoder, plain))
+    assert other.mean_cosine == pytest.approx(whole.mean_cosine, abs=1e-5)
+    assert (other.tokens, other.sensitivity, other.graded) == ({}, None, None)
+    assert len(reading(other)) == 2 < len(reading(whole))
+    table = _table([other, whole], "both", None)
+    assert next(iter(table.columns[1].cells)) == f"{other.mean_cosine:.3f}"
+    assert list(table.columns[1].cells)[-1] == "-"
 
 
 BAD = {

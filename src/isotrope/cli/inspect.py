@@ -90,7 +90,7 @@ def inspect(
 def _table(found: list[Inspection], title: str, task: str | None) -> Table:
     from isotrope.evaluation.inspection import FIRST
 
-    table = Table("", title=title, title_justify="left")
+    table = Table("", title=escape(title), title_justify="left")
     for one in found:
         table.add_column(escape(one.model), justify="right")
     table.add_column("", style="dim")
@@ -113,7 +113,7 @@ def _table(found: list[Inspection], title: str, task: str | None) -> Table:
         if k <= max(len(one.spectrum) for one in found):
             name = f"First {many(k, 'direction')}"
             row(name, [_bar(one.first(k)) for one in found], "share of squared length" if k == 1 else "")
-    for title, shown in (("mean cosine", "sensitivity"), (f"Spearman x 100 on {task}", "graded")):
+    for what, shown in (("mean cosine", "sensitivity"), (f"Spearman x 100 on {task}", "graded")):
         curves = [getattr(one, shown) for one in found]
         if not any(curves):
             continue
@@ -121,12 +121,12 @@ def _table(found: list[Inspection], title: str, task: str | None) -> Table:
         removed = next(curve.removed for curve in curves if curve)
         for i, k in enumerate(removed):
             figures = ["-" if curve is None else _figure((curve.spearman or curve.mean_cosine)[i]) for curve in curves]
-            row(f"Without {k} tokens", figures, f"{title}, the most frequent left out of the average" if not i else "")
+            row(f"Without {k} tokens", figures, f"{what}, the most frequent left out of the average" if not i else "")
     return table
 
 
 def _figure(value: float) -> str:
-    return "-" if math.isnan(value) else f"{value:.3g}" if abs(value) >= 10 else f"{value:.3f}"
+    return "-" if math.isnan(value) else f"{value:.2f}" if abs(value) >= 10 else f"{value:.3f}"
 
 
 def _bar(share: float) -> str:

@@ -63,7 +63,8 @@ def fingerprint(encoder: Encodes) -> str | None:
 def _settings(encoder: Encoder) -> dict[str, Any]:
     """What decides vectors beside the weights."""
     config = encoder.backbone.model.config.to_dict()
-    tokenizer = json.loads(encoder.tokenizer.backend_tokenizer.to_str())
+    backend = getattr(encoder.tokenizer, "backend_tokenizer", None)
+    tokenizer = json.loads(backend.to_str()) if backend else {"vocabulary": encoder.tokenizer.get_vocab()}
     return {
         "config": {key: value for key, value in config.items() if key not in ("_name_or_path", "transformers_version")},
         "tokenizer": tokenizer | {"truncation": None, "padding": None},  # which are as the last call left them
