@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from isotrope.errors import IsotropeError
-from isotrope.evaluation.pairs import MissingDataError, _ask_hub, data_folder
+from isotrope.evaluation.pairs import MissingDataError, ask_hub, data_folder
 from isotrope.text import read_table
 
 WHOLE = "all"  # the split of a set that has none
@@ -105,7 +105,7 @@ def _download(task: LabelledTask) -> Iterator[Example]:
     from datasets import load_dataset
 
     try:
-        _ask_hub(task.hub)
+        ask_hub(task.hub)
         splits = load_dataset(task.hub, task.config)
     except Exception as error:
         reason = " ".join(str(error).split())[:120]

@@ -214,7 +214,7 @@ def _download(task: Task, subtask: str, config: str | None) -> Iterator[_Row]:
     from datasets import load_dataset
 
     try:
-        _ask_hub(task.hub)
+        ask_hub(task.hub)
         splits = load_dataset(task.hub, config)
     except Exception as error:
         reason = " ".join(str(error).split())[:120]
@@ -234,7 +234,7 @@ def _download(task: Task, subtask: str, config: str | None) -> Iterator[_Row]:
             yield _Row(split, subtask, value, row["sentence1"], row["sentence2"])
 
 
-def _ask_hub(name: str) -> None:
+def ask_hub(name: str) -> None:
     """Fails at once without a network, where `load_dataset` would try again for half a minute first."""
     from huggingface_hub import HfApi, is_offline_mode, try_to_load_from_cache
 
