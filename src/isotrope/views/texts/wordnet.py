@@ -137,7 +137,7 @@ def open_wordnet(folder: str | Path | None = None) -> WordNet:
     try:
         return WordNet(root)
     except Exception as error:
-        reason = " ".join(str(error).split())[:100]
+        reason = " ".join(str(error).replace(f"{root}/", "").split())[:100]
         raise IsotropeError(f"{root}: a WordNet that is damaged or not whole ({reason}); {INSTALL}") from error
 
 
