@@ -33,7 +33,7 @@ def report() -> Report:
         Row("s|[x]", "mean", seeds),
     ]
     items = {"stsb": "1,379 pairs", "arguments": "3,595 pairs"}
-    return Report(rows, columns, items, {"stsb": 2552, "arguments": 9}, ["cr", "trec"], marked=True)
+    return Report(rows, columns, items, {"stsb": 2552, "arguments": 9}, ["cr", "trec"], True, ["Transfer tasks: so"])
 
 
 def test_a_table_for_each_section_and_one_for_two_figures_of_one_task(report: Report) -> None:
@@ -81,6 +81,7 @@ def test_markdown(report: Report) -> None:
         "  runs/a_1: stsb 1,200 of 2,552  ",
         "? unknown whether it was trained on text that holds test sentences: it is in no run folder  ",
         "- runs/a_1: sts17:track1.ar-ar: no cosine  ",
+        "Transfer tasks: so  ",
         "Absent, so not measured: cr, trec",
     ]
 

@@ -85,6 +85,14 @@ def test_items_and_sentences(data: Path) -> None:
     assert open_task("sst2", data=data).items == "30 rows"
 
 
+def test_it_is_said_how_a_transfer_task_is_measured(data: Path) -> None:
+    paper, quick = open_task("sst2", data=data), open_task("sst2", data=data, settings=PROTOTYPING, classifier="mlp")
+    assert isinstance(paper, TransferTask)
+    assert isinstance(quick, TransferTask)
+    assert paper.how == "logistic regression, 10 folds, adam, batch 64, tenacity 5, epoch size 4"
+    assert quick.how == "MLP of 50 units, 5 folds, rmsprop, batch 128, tenacity 3, epoch size 2"
+
+
 def test_parts_are_tasks_of_their_own(encoder: isotrope.Encoder, data: Path) -> None:
     task = open_task("sts13", data=data)
     assert isinstance(task, PairTask)

@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -148,6 +149,25 @@ def test_whatever_changes_vectors_changes_the_fingerprint(encoder: isotrope.Enco
     dense = encoder.with_pooling("cls-mlp")
     dense.tail[0].activation_function = nn.Identity()  # type: ignore[assignment]
     assert changed(dense)
+
+
+def test_a_tokenizer_without_a_backend_is_its_vocabulary(encoder: isotrope.Encoder) -> None:
+    class Slow:
+        model_max_length = 128
+
+        def __init__(self, *words: str) -> None:
+            self.words = words
+
+        def get_vocab(self) -> dict[str, int]:
+            return {word: i for i, word in enumerate(self.words)}
+
+    def with_tokenizer(tokenizer: Slow) -> isotrope.Encoder:
+        other = copy.copy(encoder)
+        other._held = (SimpleNamespace(tokenizer=tokenizer),)
+        return other
+
+    one, same, other = (fingerprint(with_tokenizer(Slow(*words))) for words in ("ab", "ab", "ba"))
+    assert one == same != other
 
 
 def test_an_encoder_of_another_make_is_what_it_saves(encoder: isotrope.Encoder, tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def baseline(
     top: Annotated[
         int | None,
         typer.Option(
-            min=0, help="frequent: how many tokens to leave out, [CLS] and [SEP] included.", show_default="36"
+            min=0, help="frequent: how many tokens to leave out, [CLS] and [SEP] included.", show_default="34"
         ),
     ] = None,
     steps: Annotated[
@@ -112,7 +112,7 @@ def _wk(text: None, *, model: str = "bundled") -> PlainEncoder:
     return wk_pooled(load_transformer(model))
 
 
-def _frequent(text: Text, *, model: str = "bundled", pooling: str | None = None, top: int = 36) -> PlainEncoder:
+def _frequent(text: Text, *, model: str = "bundled", pooling: str | None = None, top: int = 34) -> PlainEncoder:
     from isotrope.postprocess.frequent import without_frequent
 
     return without_frequent(load_transformer(model, pooling=pooling), text, top)

@@ -154,6 +154,7 @@ def _report(
     from isotrope.cli.tables import Report
     from isotrope.evaluation.comparison import compare
     from isotrope.evaluation.suite import grouped
+    from isotrope.evaluation.tasks import TransferTask
 
     check_models([encoder_of(model) for line in lines for model in line.models], poolings)
     rows = [row for line in lines for row in _rows(line, poolings, tasks, device, suite=suite, **options)]
@@ -162,7 +163,8 @@ def _report(
         columns = compare(rows, sections, resample=bool(suite))
     items = {task.name: task.items if suite or task.split is None else f"{task.split}, {task.items}" for task in tasks}
     sentences = {task.name: len(task.sentences) for task in tasks}
-    return Report(rows, columns, items, sentences, absent, marked=bool(suite))
+    remarks = {f"Transfer tasks: {task.how}" for task in tasks if isinstance(task, TransferTask)}
+    return Report(rows, columns, items, sentences, absent, marked=bool(suite), remarks=sorted(remarks))
 
 
 def _rows(

@@ -25,7 +25,7 @@ LATEX = str.maketrans(
 
 @dataclass(frozen=True)
 class Report:
-    """All that is to be shown. `items` is what each task tests on; `notes` are lines below the tables."""
+    """All that is to be shown. `items` is what each task tests on."""
 
     rows: Sequence[Row]
     columns: Sequence[Column]
@@ -33,6 +33,7 @@ class Report:
     sentences: dict[str, int] = field(default_factory=dict)  # distinct ones of each task
     absent: Sequence[str] = ()
     marked: bool = False  # whether it is said which encoder has seen which test sentences
+    remarks: Sequence[str] = ()  # further notes
 
     def mark(self, row: Row) -> str:
         """Behind the row's name: has it seen test sentences in training, or does nobody know?"""
@@ -57,6 +58,7 @@ class Report:
         for row in self.rows:
             problems = {task: why for member in row.members for task, why in member.problems.items()}
             yield from (f"- {row.name}: {task}: {why}" for task, why in problems.items())
+        yield from self.remarks
         if self.absent:
             yield f"Absent, so not measured: {', '.join(self.absent)}"
 

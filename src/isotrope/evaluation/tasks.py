@@ -220,6 +220,16 @@ class TransferTask:
     split: None = None
 
     @property
+    def how(self) -> str:
+        """The classifier and SentEval's settings, in a few words."""
+        kind = "logistic regression" if self.classifier == "logistic" else f"MLP of {self.settings.hidden} units"
+        told = self.settings
+        return (
+            f"{kind}, {told.folds} folds, {told.optimizer}, batch {told.batch_size}, tenacity {told.tenacity}, "
+            f"epoch size {told.epoch_size}"
+        )
+
+    @property
     def _tested(self) -> list[Example]:
         """A task without splits is tested on all of its rows, fold by fold."""
         return self.labelled.part("test") or self.labelled.examples
