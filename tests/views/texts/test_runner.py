@@ -227,10 +227,16 @@ def test_killed_at_random_and_started_again_it_is_the_same_file(tmp_path: Path, 
         views = {"a": Reversed(log, 0.004), "b": Reversed(log, 0.004, seed=2)}
         return make_views([texts], views, output, cache=tmp_path / "2")
 
+    def chunks() -> int:
+        return len(log.read_text().splitlines()) if log.exists() else 0
+
     kills = 0
     while not output.exists():
+        enough = chunks() + chance.randint(1, 25)  # of 76
         process = started(make)
-        process.join(chance.uniform(0.01, 0.25))
+        while process.is_alive() and chunks() < enough:
+            time.sleep(0.001)
+        process.join(chance.uniform(0, 0.004))  # anywhere in a chunk
         if process.is_alive():
             os.kill(process.pid, signal.SIGKILL)
             kills += 1
