@@ -2,7 +2,7 @@
 
     python bench/parallel.py --data DIR [--tables pipeline,objectives,temperature,queue] [--seeds 1,2,3]
 
-Translations: Tatoeba and the training split of Multi30k, English and German. A German encoder is pre-trained on their
+Translations, English and German: Tatoeba, the training split of Multi30k, WMT's news. A German encoder is pre-trained on their
 German side; minilm, frozen, teaches it (step A); XNLI's German triplets tune it; then, frozen, it teaches the bundled
 encoder (step B). Checkpoints are chosen on the development split of STS-B, in German for the German encoder. What is
 done in --output is not done again, what was interrupted goes on.
@@ -26,8 +26,8 @@ PRETRAINING = {"steps": 600, "warmup": 100, "save_steps": 300}
 TEMPERATURES: dict[str, dict[str, Any]] = {
     "0.01": {"objective.temperature": 0.01, "objective.learnable_temperature": False},
     "0.05": {"objective.temperature": 0.05, "objective.learnable_temperature": False},
-    "learnt, from 1": {},
-    "learnt, from 0.07": {"objective.temperature": 0.07},
+    "learnt, from 1": {"objective.temperature": 1.0, "objective.learnable_temperature": True},
+    "learnt, from 0.07": {"objective.temperature": 0.07, "objective.learnable_temperature": True},
 }
 QUEUES = (0, 1_000, 10_000)
 
@@ -151,6 +151,10 @@ class Bench:
         for row in read_table(self.data / "parallel" / "multi30k.tsv.gz", ("split", "en", "de")):
             if row["split"] == "train":
                 yield row[first], row[second]
+        for row in read_table(self.data / "parallel" / "wmt21_23.tsv.gz", ("lang", "en", "text")):
+            if row["lang"] == "de":
+                sides = {"en": row["en"], "de": row["text"]}
+                yield sides[first], sides[second]
 
     def table(self, name: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Path:
         path = self.output / name
