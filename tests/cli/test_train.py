@@ -41,7 +41,7 @@ BAD = {
     "unsure.tsv: row 2: label 'maybe' is none of entailment, neutral, contradiction": (
         *("unsure.tsv", "--recipe", "sbert-nli"),
     ),
-    "text.txt: the recipe needs pairs: columns sentence1, sentence2 are missing; plain sentences given": (
+    "text.txt: the recipe needs pairs: columns view1, view2 are missing; plain sentences given": (
         *("text.txt", "--recipe", "bsl-post"),
     ),
     "column view1 is missing and can't be made here: bergamot translates only between en and pt": (

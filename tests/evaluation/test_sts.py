@@ -117,13 +117,13 @@ def test_each_distinct_sentence_is_encoded_once(encoder: isotrope.Encoder, monke
 
 
 class Table:
-    """An encoder that looks its vectors up."""
+    """An encoder that looks its vectors up; what it does not know is zero."""
 
     def __init__(self, vectors: dict[str, list[float]]) -> None:
         self.vectors = vectors
 
     def encode(self, texts: list[str], **options: Any) -> Any:
-        return np.array([self.vectors[text] for text in texts])
+        return np.array([self.vectors.get(text, [0.0, 0.0]) for text in texts])
 
 
 @given(st.integers(0, 2**32 - 1))
@@ -185,10 +185,17 @@ def test_what_can_not_be_correlated(encoder: isotrope.Encoder, pairs: Pairs, mes
         evaluate(encoder, pairs)
 
 
-def test_zero_vectors_have_no_cosine(encoder: isotrope.Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(encoder, "encode", lambda texts, **options: np.zeros((len(texts), 4), np.float32))
-    with pytest.raises(IsotropeError, match="weather: the encoder gives vectors that are zero or not numbers"):
-        evaluate(encoder, PAIRS)
+def test_zero_vectors_have_cosine_0_as_in_senteval() -> None:
+    known = Table({"Rain.": [1, 0], "Hail.": [-1, 1], "Snow.": [1, 1], "Ice.": [1, 0], "Sun.": [0, 2], "Moon.": [0, 1]})
+    result = evaluate(known, PAIRS)  # cosines -0.71, 0.71, 0 (neither is known), 1
+    assert result.spearman["all"] == pytest.approx(100 * naive_spearman([-0.71, 0.71, 0, 1], [0, 1, 2, 5]))
+
+
+def test_vectors_that_say_nothing_of_any_pair() -> None:
+    with pytest.raises(IsotropeError, match="weather: the encoder gives every pair the same cosine, 0.000000"):
+        evaluate(Table({}), PAIRS)
+    with pytest.raises(IsotropeError, match="weather: the encoder gives vectors that are not numbers"):
+        evaluate(Table({"Rain.": [math.nan, 1]}), PAIRS)
 
 
 # -- published figures ------------------------------------------------------------------------------------------------

@@ -98,9 +98,8 @@ def inspect(
 
 
 def _random_cosines(vectors: Floats) -> Floats:
-    found = np.concatenate([cosines(vectors, np.roll(vectors, shift, 0)) for shift in range(1, SHIFTS + 1)])
-    finite: Floats = found[np.isfinite(found)]  # a vector of zeros has none
-    return finite
+    some = vectors[vectors.any(1)]  # a vector of zeros has no direction
+    return np.concatenate([cosines(some, np.roll(some, shift, 0)) for shift in range(1, SHIFTS + 1)])
 
 
 def _shares(encoder: Encoder, sentences: Sequence[str]) -> dict[str, float]:

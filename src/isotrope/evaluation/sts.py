@@ -123,7 +123,7 @@ def correlate(similarities: Floats, gold: Floats, name: str) -> Correlation:
     """Correlation of similarities with gold scores; `name` says in an error which pairs it is about."""
     check_gold(gold, name)
     if not np.isfinite(similarities).all():
-        raise IsotropeError(f"{name}: the encoder gives vectors that are zero or not numbers; they have no cosine")
+        raise IsotropeError(f"{name}: the encoder gives vectors that are not numbers; they have no cosine")
     if np.ptp(similarities) <= SAME:
         raise IsotropeError(f"{name}: the encoder gives every pair the same cosine, {similarities[0]:.6f}")
     spearman, pearson = spearmanr(similarities, gold).statistic, pearsonr(similarities, gold).statistic
@@ -147,8 +147,11 @@ def check_gold(gold: Floats, name: str) -> None:
 
 
 def cosines(x: Any, y: Any) -> Floats:
-    """Cosine of each row of x with the same row of y, (pairs, dim) -> (pairs,); nan where a vector is zero."""
+    """Cosine of each row of x with the same row of y, (pairs, dim) -> (pairs,).
+
+    0 where a vector is zero, as SentEval counts a sentence of which an encoder knows no word.
+    """
     x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)
-    with np.errstate(invalid="ignore"):
-        similarities: Floats = (x * y).sum(1) / (np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1))
+    norms = np.linalg.norm(x, axis=1) * np.linalg.norm(y, axis=1)
+    similarities: Floats = (x * y).sum(1) / np.where(norms == 0, 1, norms)
     return similarities
