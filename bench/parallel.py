@@ -1,10 +1,10 @@
 """Paper 4 at small scale: English teaches German, which teaches English. Tables of means over seeds, in Markdown.
 
-    python bench/parallel.py --data DIR [--tables pipeline,objectives,temperature,queue] [--seeds 1,2,3]
+    python bench/parallel.py --data DIR [--tables pipeline,objectives,temperature,queue,bsl] [--seeds 1,2,3]
 
 Translations, English and German: Tatoeba, the training split of Multi30k, WMT's news. A German encoder is pre-trained on their
 German side; minilm, frozen, teaches it (step A); XNLI's German triplets tune it; then, frozen, it teaches the bundled
-encoder (step B). Checkpoints are chosen on the development split of STS-B, in German for the German encoder. What is
+encoder (step B). The last table is paper 3's, with one encoder of both languages. Checkpoints are chosen on the development split of STS-B, in German for the German encoder. What is
 done in --output is not done again, what was interrupted goes on.
 """
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import isotrope
+from isotrope.evaluation.retrieval import evaluate_tatoeba, load_tatoeba
 from isotrope.text import read_table
 from isotrope.text.tables import write_table
 from isotrope.training.pretrain import Pretraining, pretrain
@@ -35,7 +36,7 @@ QUEUES = (0, 1_000, 10_000)
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--tables", default="pipeline,objectives,temperature,queue")
+    parser.add_argument("--tables", default="pipeline,objectives,temperature,queue,bsl")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--output", type=Path, default=Path("runs/parallel"))
     options = parser.parse_args()
@@ -87,6 +88,26 @@ class Bench:
         print_head("queue", "dev", "test")
         for size in QUEUES:
             self.row(f"{size:,}", "parallel", {"guide.queue": size})
+
+    def bsl(self) -> None:
+        """Paper 3, Table 3: one encoder of both languages, untuned and after `bsl-multilingual`."""
+        print_head("encoder", "STS-B", "STS-B, German", "Tatoeba, German")
+        folder, tatoeba = self.pretrained("bilingual"), load_tatoeba("deu", data=self.data)
+        known = {text for bitext in tatoeba.values() for text in bitext.texts}
+        pairs = ((english, german) for english, german in self.both("en", "de") if german not in known)
+        text = self.table("en-de-without-tatoeba-test.tsv", ("source", "target"), pairs)
+        tuned = []
+        for seed in self.seeds:
+            run = self.output / f"bsl-multilingual-{seed}"
+            recipe = "bsl-multilingual:bundled"
+            figures(run, self.data, sentences=text, recipe=recipe, model=folder, seed=seed, dev=GERMAN)
+            tuned.append(isotrope.load(run / "encoder"))
+        for name, encoders in {"untuned": [isotrope.load(folder, pooling="mean")], "bsl-multilingual": tuned}.items():
+            english, german = (
+                [spearman(encoder, task, self.data, "test") for encoder in encoders] for task in ("stsb", GERMAN)
+            )
+            found = [evaluate_tatoeba(encoder, tatoeba).accuracy for encoder in encoders]
+            print_row(name, *(mean_and_spread(column) for column in (english, german, found)))
 
     def row(self, name: str, recipe: str, chosen: dict[str, Any], **arguments: Any) -> None:
         settings = "-".join(f"{key.rpartition('.')[2]}={value}" for key, value in chosen.items())
