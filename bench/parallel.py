@@ -2,10 +2,11 @@
 
     python bench/parallel.py --data DIR [--tables pipeline,objectives,temperature,queue,bsl] [--seeds 1,2,3]
 
-Translations, English and German: Tatoeba, the training split of Multi30k, WMT's news. A German encoder is pre-trained on their
-German side; minilm, frozen, teaches it (step A); XNLI's German triplets tune it; then, frozen, it teaches the bundled
-encoder (step B). The last table is paper 3's, with one encoder of both languages. Checkpoints are chosen on the development split of STS-B, in German for the German encoder. What is
-done in --output is not done again, what was interrupted goes on.
+Translations, English and German: Tatoeba, the training split of Multi30k, WMT's news. A German encoder is pre-trained
+on their German side; minilm, frozen, teaches it (step A); XNLI's German triplets tune it; then, frozen, it teaches the
+bundled encoder (step B). The last table is paper 3's, with one encoder of both languages. Checkpoints are chosen on the
+development split of STS-B, in German for the German encoder. What is done in --output is not done again, what was
+interrupted goes on.
 """
 
 from __future__ import annotations

@@ -192,7 +192,7 @@ def test_zero_vectors_have_cosine_0_as_in_senteval() -> None:
 
 
 def test_vectors_that_say_nothing_of_any_pair() -> None:
-    with pytest.raises(IsotropeError, match="weather: the encoder gives every pair the same cosine, 0.000000"):
+    with pytest.raises(IsotropeError, match="weather: the encoder gives every pair the same cosine, 0"):
         evaluate(Table({}), PAIRS)
     with pytest.raises(IsotropeError, match="weather: the encoder gives vectors that are not numbers"):
         evaluate(Table({"Rain.": [math.nan, 1]}), PAIRS)
