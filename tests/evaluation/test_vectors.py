@@ -20,7 +20,8 @@ import isotrope
 from isotrope.encoders import PlainEncoder
 from isotrope.errors import IsotropeError
 from isotrope.evaluation import vectors
-from isotrope.evaluation.vectors import fingerprint, remembered, vectors_folder
+from isotrope.evaluation.vectors import fingerprint, remembered, remembered_together, vectors_folder
+from isotrope.postprocess.whitening import whiten
 
 SENTENCES = ["A cat.", "A dog barked.", "Rain fell.", "A cat.", "Snow is white and cold."]
 
@@ -109,6 +110,38 @@ def test_figures_are_made_once(encoder: isotrope.Encoder) -> None:
             assert some.once("mr", make) == {"accuracy": 0.1 + 0.2}
             assert some.once("mr, other settings", lambda: {"accuracy": 1}) == {"accuracy": 1}
     assert made == [1]
+
+
+def test_poolings_of_one_model_go_through_the_text_once(
+    encoder: isotrope.Encoder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    passes: list[int] = []
+    hidden_states = encoder.backbone.hidden_states
+    monkeypatch.setattr(
+        encoder.backbone, "hidden_states", lambda batch: passes.append(len(batch.lengths)) or hidden_states(batch)
+    )
+    variants = [encoder.with_pooling(name) for name in ("mean", "cls", "max@2", "first-last", "cls-mlp")]
+    for _ in range(2):
+        with remembered_together(variants) as several:
+            found = [one.encode(SENTENCES) for one in several]
+    assert passes == [4]
+    monkeypatch.undo()
+    for some, variant in zip(found, variants, strict=True):
+        assert np.allclose(some, variant.encode(SENTENCES), atol=1e-5)
+
+
+def test_what_stands_behind_the_pooling_needs_no_pass_of_its_own(encoder: isotrope.Encoder, encoded: list[str]) -> None:
+    whitened = whiten(encoder, SENTENCES, dim=2)
+    normalised = whitened.with_tail([*whitened.tail, Normalize()])
+    encoded.clear()
+    wanted = {}
+    for one in (encoder, whitened, normalised):
+        with remembered(one) as some:
+            wanted[id(one)] = some.encode(SENTENCES)
+            assert some.once("dim", lambda one=one: {"tail": len(one.tail)}) == {"tail": len(one.tail)}
+    assert len(encoded) == 4
+    assert np.allclose(wanted[id(whitened)], isotrope.Encoder.encode(whitened, SENTENCES), atol=1e-4)
+    assert np.allclose(wanted[id(normalised)], isotrope.Encoder.encode(normalised, SENTENCES), atol=1e-5)
 
 
 # -- what decides an encoder's vectors --------------------------------------------------------------------------------

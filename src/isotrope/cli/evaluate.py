@@ -168,12 +168,20 @@ def _report(
 
 
 def _rows(
-    line: Line, poolings: list[str], tasks: list[Task], device: str | None, *, suite: str | None, **options: Any
+    line: Line,
+    poolings: list[str],
+    tasks: list[Task],
+    device: str | None,
+    *,
+    suite: str | None,
+    cache: bool,
+    **options: Any,
 ) -> list[Row]:
-    """One for each pooling; a model is loaded once."""
+    """One for each pooling. A model is loaded once, and goes through its text once."""
     from isotrope.cli.rows import encoder_of, training_text
-    from isotrope.evaluation.comparison import Row
+    from isotrope.evaluation.comparison import Measured, Row, measure
     from isotrope.evaluation.seen import count_seen
+    from isotrope.evaluation.vectors import remembered_together
 
     found: dict[str, list[Measured]] = {}
     for model in line.models:
@@ -182,33 +190,17 @@ def _rows(
         encoder = load_encoder(encoder_of(model), device=device)
         variants = [encoder.with_pooling(name) for name in poolings] or [encoder]
         total = len(variants) * sum(len(task.sentences) for task in tasks)
-        with counting(model, total) as advance:
-            for variant in variants:
-                one = _measured(model, variant, seen, tasks, advance, forgiving=bool(suite), **options)
+        with (
+            counting(model, total) as advance,
+            remembered_together(variants, cache=cache, encoded=advance) as several,
+        ):
+            for variant, vectors in zip(variants, several, strict=True):
+                one = Measured(model, {}, {}, seen)
+                for task in tasks:
+                    advance(0, f"{model}, {variant.pooling}: {task.name}")
+                    measure(vectors, task, one, forgiving=bool(suite), **options)
                 found.setdefault(str(variant.pooling), []).append(one)
     return [Row(line.name, pooling, tuple(members)) for pooling, members in found.items()]
-
-
-def _measured(
-    model: str,
-    encoder: Any,
-    seen: dict[str, int] | None,
-    tasks: list[Task],
-    advance: Any,
-    *,
-    cache: bool,
-    **options: Any,
-) -> Measured:
-    """An encoder on every task; the bar moves with the sentences that have their vectors."""
-    from isotrope.evaluation.comparison import Measured, measure
-    from isotrope.evaluation.vectors import remembered
-
-    found = Measured(model, {}, {}, seen)
-    with remembered(encoder, cache=cache, encoded=advance) as vectors:
-        for task in tasks:
-            advance(0, f"{model}, {encoder.pooling}: {task.name}")
-            measure(vectors, task, found, **options)
-    return found
 
 
 def _by_metric(row: Row) -> list[Section]:

@@ -4,5 +4,6 @@ from isotrope.encoders.encoder import Encoder
 from isotrope.encoders.loading import load, load_any
 from isotrope.encoders.plain import PlainEncoder
 from isotrope.encoders.pooling import Pooling
+from isotrope.encoders.together import encode_together
 
-__all__ = ["Encoder", "PlainEncoder", "Pooling", "load", "load_any"]
+__all__ = ["Encoder", "PlainEncoder", "Pooling", "encode_together", "load", "load_any"]

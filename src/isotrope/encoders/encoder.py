@@ -85,6 +85,11 @@ class Encoder(nn.Module):
                 return int(cast(Any, module).get_embedding_dimension())
         return int(self._reduce.get_embedding_dimension())
 
+    @property
+    def default_prompt(self) -> str:
+        """What is put before each sentence unless `encode` is told otherwise."""
+        return self.prompts.get(self.default_prompt_name or "", "")
+
     def with_pooling(self, pooling: Pooling | str) -> Encoder:
         """The same weights (shared, not copied) under a pooling. What stands behind another one is left out, except
         normalisation, which does not depend on it.
@@ -121,6 +126,14 @@ class Encoder(nn.Module):
         """Sentences -> one batch, packed if this encoder packs, on its device."""
         return self.lay_out(self.tokenize(sentences)).to(self.device)
 
+    def batches(self, sentences: Sequence[str], batch_size: int) -> Iterator[tuple[list[int], Batch]]:
+        """Batches of sentences of like length, the longest first, and which of the sentences are in each."""
+        ids = self.tokenize(sentences)
+        order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
+        for start in range(0, len(order), batch_size):
+            some = order[start : start + batch_size]
+            yield some, self.lay_out([ids[i] for i in some]).to(self.device)
+
     def lay_out(self, token_ids: Sequence[Sequence[int]]) -> Batch:
         """Token ids -> one batch, packed if this encoder packs."""
         return lay_out(token_ids, self.tokenizer.pad_token_id or 0, pack=self.packing)
@@ -140,8 +153,11 @@ class Encoder(nn.Module):
     def pool(self, batch: Batch, hidden: Tensor) -> Tensor:
         """Token vectors (rows, width, dim) -> sentence vectors (sentences, dim), tail included."""
         tokens, mask = batch.unpack(hidden)
-        features: dict[str, Tensor] = {"token_embeddings": tokens, "attention_mask": mask}
-        for module in (self._reduce, *self.tail):
+        return self.behind(self._reduce({"token_embeddings": tokens, "attention_mask": mask}))
+
+    def behind(self, features: dict[str, Tensor]) -> Tensor:
+        """Pooled vectors, `sentence_embedding` (sentences, width) -> (sentences, dim), through the tail."""
+        for module in self.tail:
             features = module(features)
         return features["sentence_embedding"]
 
@@ -225,12 +241,8 @@ class Encoder(nn.Module):
         while chunk := [prompt + text for text in islice(source, batch_size * CHUNK_BATCHES)]:
             was_training = self.training
             self.eval()
-            ids = self.tokenize(chunk)
-            order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
-            found: list[Tensor] = [torch.empty(0)] * len(ids)
-            for start in range(0, len(order), batch_size):
-                some = order[start : start + batch_size]
-                batch = self.lay_out([ids[i] for i in some]).to(self.device)
+            found: list[Tensor] = [torch.empty(0)] * len(chunk)
+            for some, batch in self.batches(chunk, batch_size):
                 hidden = self.token_vectors(batch)
                 if tokens:
                     pieces = torch.split(batch.flatten(hidden).float().cpu(), batch.lengths.tolist())

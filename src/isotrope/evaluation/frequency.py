@@ -53,7 +53,7 @@ def sensitivity(encoder: Encoder, text: Sequence[str] | Pairs, removed: Sequence
 
 def frequent_tokens(encoder: Encoder, sentences: Sequence[str]) -> dict[int, int]:
     """Token id -> how often the sentences have it, the most frequent first; of equals the lower id."""
-    counts = Counter(chain.from_iterable(_token_ids(encoder, sentences)))
+    counts = Counter(chain.from_iterable(encoder.tokenize(_prompted(encoder, sentences))))
     return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -69,14 +69,10 @@ def vectors_without(
     encoder = averaging(encoder)
     order = torch.full((int(encoder.backbone.config.vocab_size),), len(tokens))
     order[list(tokens)] = torch.arange(len(tokens))
-    ids = _token_ids(encoder, sentences)
-    by_length = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
-    found = [np.empty((len(ids), encoder.dim), np.float32) for _ in removed]
+    found = [np.empty((len(sentences), encoder.dim), np.float32) for _ in removed]
     was_training = encoder.training
     encoder.eval()
-    for start in range(0, len(ids), SENTENCES_PER_BATCH):
-        some = by_length[start : start + SENTENCES_PER_BATCH]
-        batch = encoder.lay_out([ids[i] for i in some]).to(encoder.device)
+    for some, batch in encoder.batches(_prompted(encoder, sentences), SENTENCES_PER_BATCH):
         hidden = encoder.token_vectors(batch)
         frequency_rank = order.to(encoder.device)[batch.input_ids]  # (rows, width)
         for vectors, k in zip(found, removed, strict=True):
@@ -92,9 +88,8 @@ def averaging(encoder: Encoder) -> Encoder:
     return encoder.with_pooling(replace(encoder.pooling, mode="mean"))
 
 
-def _token_ids(encoder: Encoder, sentences: Sequence[str]) -> list[list[int]]:
-    prompt = encoder.prompts.get(encoder.default_prompt_name or "", "")
-    return encoder.tokenize([prompt + sentence for sentence in sentences])
+def _prompted(encoder: Encoder, sentences: Sequence[str]) -> list[str]:
+    return [encoder.default_prompt + sentence for sentence in sentences]
 
 
 def _thinned(batch: Batch, kept: Tensor) -> Batch:

@@ -52,7 +52,7 @@ def layer_map(encoder: Encoder, pairs: Pairs, poolings: Sequence[str] = POOLINGS
     was_training = encoder.training
     encoder.eval()
     poolers = [encoder.with_pooling(name) for name in poolings]
-    prompt = encoder.prompts.get(encoder.default_prompt_name or "", "")
+    prompt = encoder.default_prompt
     cosines = torch.empty(len(poolings), encoder.backbone.layers + 1, len(pairs.scores), dtype=torch.float64)
     order = sorted(range(len(pairs.scores)), key=lambda i: -len(pairs.sentences1[i] + pairs.sentences2[i]))
     for start in range(0, len(order), PAIRS_PER_BATCH):

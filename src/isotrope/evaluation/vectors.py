@@ -1,8 +1,8 @@
 """Vectors on disk, so that an encoder that has not changed need not encode the same sentences again.
 
-One SQLite file an encoder, named by what decides its vectors: weights, tokenizer, pooling and the rest. It holds a
-vector for each text, and the figures of classifiers that were trained on such vectors. A transaction is whole or not
-there, and several processes may use one file at once.
+One SQLite file an encoder, named by what decides its vectors: weights, tokenizer, pooling and the rest, but not what
+stands behind the pooling. It holds a pooled vector for each text, and the figures of classifiers that were trained on
+vectors. A transaction is whole or not there, and several processes may use one file at once.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from __future__ import annotations
 import hashlib
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,7 +21,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from isotrope.encoders import Encoder, PlainEncoder
+from isotrope.encoders import Encoder, PlainEncoder, encode_together
 from isotrope.encoders.loading import sha256
 from isotrope.errors import IsotropeError
 from isotrope.evaluation.encodes import Encodes
@@ -71,7 +71,7 @@ def _settings(encoder: Encoder) -> dict[str, Any]:
         "pooling": str(encoder.pooling),
         "tail": repr(encoder.tail),
         "longest": encoder.max_seq_length,
-        "prompt": encoder.prompts.get(encoder.default_prompt_name or "", ""),
+        "prompt": encoder.default_prompt,
     }
 
 
@@ -88,56 +88,68 @@ def _saved(encoder: PlainEncoder) -> Iterator[tuple[str, str]]:
 def remembered(
     encoder: Encodes, *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
 ) -> Iterator[Vectors]:
-    """The encoder with its cache open, or without any. `encoded` hears how many sentences more have their vectors."""
-    identity = fingerprint(encoder) if cache else None
-    if identity is None:
-        yield Vectors(encoder, None, encoded)
-        return
-    file = vectors_folder() / f"{identity}.sqlite"
+    """The encoder with its cache open, or with one in memory. `encoded` hears how many sentences more have vectors."""
+    with remembered_together([encoder], cache=cache, encoded=encoded) as (vectors,):
+        yield vectors
+
+
+@contextmanager
+def remembered_together(
+    encoders: Sequence[Encodes], *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
+) -> Iterator[list[Vectors]]:
+    """The same for several encoders of one backbone: what one of them encodes, the others need not."""
+    with ExitStack() as stack:
+        several = [_open(encoder, cache, stack) for encoder in encoders]
+        for one in several:
+            one.several, one.encoded = several, encoded
+        yield several
+
+
+def _open(encoder: Encodes, cache: bool, stack: ExitStack) -> Vectors:
+    """A file is of the pooled vectors: what stands behind the pooling is cheap, and takes them as they are."""
+    body = encoder.with_tail([]) if isinstance(encoder, Encoder) else encoder
+    identity, whole = (fingerprint(body), fingerprint(encoder)) if cache else (None, None)
+    file = vectors_folder() / f"{identity}.sqlite" if identity else Path(":memory:")
     with _words(file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        database = sqlite3.connect(file, timeout=PATIENCE)
-    with closing(database):
-        with _words(file):
-            database.executescript(TABLES)
+        if identity:
+            file.parent.mkdir(parents=True, exist_ok=True)
+        database = stack.enter_context(closing(sqlite3.connect(file, timeout=PATIENCE)))
+        database.executescript(TABLES)
+        if identity:
             file.touch()  # used now, whether anything is added or not
             _make_room(file)
-        yield Vectors(encoder, database, encoded, file)
+    return Vectors(encoder, body, database, file, whole or "")
 
 
 class Vectors:
     """An encoder that looks up before it encodes."""
 
-    def __init__(
-        self,
-        encoder: Encodes,
-        database: sqlite3.Connection | None,
-        encoded: Callable[[int], None],
-        file: Path = Path(),
-    ) -> None:
-        self.encoder, self.encoded = encoder, encoded
-        self._database, self._file = database, file
+    def __init__(self, encoder: Encodes, body: Encodes, database: sqlite3.Connection, file: Path, whole: str) -> None:
+        self.encoder = encoder
+        self.several: list[Vectors] = [self]  # those that have vectors of whatever one of them encodes
+        self.encoded: Callable[[int], None] = lambda sentences: None
+        self._body, self._database, self._file, self._whole = body, database, file, whole
 
     def encode(self, sentences: Iterable[str], *, batch_size: int = 64) -> NDArray[np.floating[Any]]:
         """One vector a sentence, in their order: (sentences, dim)."""
         pairs = [(_key(text), text) for text in sentences]
         texts = dict(pairs)
-        found = self._look_up(list(texts)) if self._database else {}
+        found = self._look_up(list(texts))
         self.encoded(len(found))
         missing = [key for key in texts if key not in found]
         for start in range(0, len(missing), ENCODED_AT_ONCE):
             some = missing[start : start + ENCODED_AT_ONCE]
-            vectors = self.encoder.encode([texts[key] for key in some], batch_size=batch_size)
-            fresh = dict(zip(some, vectors, strict=True))
-            self._write(fresh)
-            found |= fresh
+            pooled = _pooled([one._body for one in self.several], [texts[key] for key in some], batch_size)
+            for one, vectors in zip(self.several, pooled, strict=True):
+                fresh = dict(zip(some, vectors, strict=True))
+                one._write(fresh)
+                found |= fresh if one is self else {}
             self.encoded(len(some))
-        return np.stack([found[key] for key, _ in pairs])
+        return self._behind(np.stack([found[key] for key, _ in pairs]))
 
     def once(self, work: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The figures of some `work` on the vectors: made, or as they were made before. They must be plain JSON."""
-        if self._database is None:
-            return make()
+        work = f"{self._whole} {work}"
         with _words(self._file):
             row = self._database.execute("SELECT figures FROM figures WHERE work = ?", [work]).fetchone()
         if row is not None:
@@ -148,8 +160,16 @@ class Vectors:
             self._database.execute("INSERT OR IGNORE INTO figures VALUES (?, ?)", [work, json.dumps(figures)])
         return figures
 
+    @torch.no_grad()
+    def _behind(self, pooled: NDArray[Any]) -> NDArray[Any]:
+        """Pooled vectors (sentences, dim) -> what the encoder's tail makes of them."""
+        if not isinstance(self.encoder, Encoder) or not len(self.encoder.tail):
+            return pooled
+        given = torch.from_numpy(pooled).to(self.encoder.device, self.encoder.backbone.dtype)
+        blocks = [self.encoder.behind({"sentence_embedding": one}) for one in torch.split(given, ENCODED_AT_ONCE)]
+        return torch.cat(blocks).float().cpu().numpy()
+
     def _look_up(self, keys: list[bytes]) -> dict[bytes, NDArray[Any]]:
-        assert self._database is not None
         found: dict[bytes, NDArray[Any]] = {}
         with _words(self._file):
             for start in range(0, len(keys), ASKED_AT_ONCE):
@@ -159,10 +179,15 @@ class Vectors:
         return found
 
     def _write(self, vectors: dict[bytes, NDArray[Any]]) -> None:
-        if self._database is not None:
-            rows = ((key, vector.astype("<f4", copy=False).tobytes()) for key, vector in vectors.items())
-            with _words(self._file), self._database:
-                self._database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+        rows = ((key, vector.astype("<f4", copy=False).tobytes()) for key, vector in vectors.items())
+        with _words(self._file), self._database:
+            self._database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+
+
+def _pooled(bodies: Sequence[Encodes], texts: list[str], batch_size: int) -> list[NDArray[Any]]:
+    if len(bodies) == 1:
+        return [bodies[0].encode(texts, batch_size=batch_size)]
+    return encode_together([one for one in bodies if isinstance(one, Encoder)], texts, batch_size=batch_size)
 
 
 def _key(text: str) -> bytes:
