@@ -13,6 +13,7 @@ import typer
 
 from isotrope.cli.console import many, waiting
 from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
+from isotrope.cli.options import Column
 from isotrope.errors import IsotropeError, nearest
 from isotrope.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
@@ -23,45 +24,47 @@ if TYPE_CHECKING:
 
 Text = Iterable[str]
 
+Kind = Annotated[str, typer.Argument(metavar="KIND", help="whitening, flow, wk, frequent, glove, tfidf, ct or tsdae.")]
+Corpus = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[CORPUS]...",
+        help="Text to fit on: .txt, .csv, .tsv, .jsonl or .parquet, each also .gz; - (stdin); or hub:org/name.",
+    ),
+]
+Pooling = Annotated[
+    str | None,
+    typer.Option(help="As in encode.", show_default="the model's own; flow: last2, ct: mean, tsdae: cls"),
+]
+Dim = Annotated[
+    int | None,
+    typer.Option(min=1, help="whitening, tfidf: dimensions to keep.", show_default="all; tfidf: 20,000 words"),
+]
+Top = Annotated[
+    int | None,
+    typer.Option(min=0, help="frequent: how many tokens to leave out, [CLS] and [SEP] included.", show_default="34"),
+]
+Steps = Annotated[
+    int | None, typer.Option(min=1, help="flow, ct, tsdae: optimiser steps.", show_default="once through the text")
+]
+WordVectors = Annotated[
+    Path | None,
+    typer.Option(help="glove: a text file of word vectors, also .gz.", show_default="GloVe 6B, 50 dimensions"),
+]
+
 
 def baseline(
-    kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="whitening, flow, wk, frequent, glove, tfidf, ct or tsdae.")
-    ],
+    kind: Kind,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the encoder.")],
-    corpus: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[CORPUS]...",
-            help="Text to fit on: .txt, .csv, .tsv, .jsonl or .parquet, each also .gz; - (stdin); or hub:org/name.",
-        ),
-    ] = None,
+    corpus: Corpus = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP, show_default="bundled")] = None,
-    pooling: Annotated[
-        str | None,
-        typer.Option(help="As in encode.", show_default="the model's own; flow: last2, ct: mean, tsdae: cls"),
-    ] = None,
-    dim: Annotated[
-        int | None,
-        typer.Option(min=1, help="whitening, tfidf: dimensions to keep.", show_default="all; tfidf: 20,000 words"),
-    ] = None,
-    top: Annotated[
-        int | None,
-        typer.Option(
-            min=0, help="frequent: how many tokens to leave out, [CLS] and [SEP] included.", show_default="34"
-        ),
-    ] = None,
-    steps: Annotated[
-        int | None, typer.Option(min=1, help="flow, ct, tsdae: optimiser steps.", show_default="once through the text")
-    ] = None,
+    pooling: Pooling = None,
+    dim: Dim = None,
+    top: Top = None,
+    steps: Steps = None,
     seed: Annotated[int | None, typer.Option(min=0, help="flow, ct, tsdae.", show_default="1")] = None,
-    vectors: Annotated[
-        Path | None,
-        typer.Option(help="glove: a text file of word vectors, also .gz.", show_default="GloVe 6B, 50 dimensions"),
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option(help="The table's column that holds the sentences.", show_default="text or sentence")
-    ] = None,
+    vectors: WordVectors = None,
+    column: Column = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
 ) -> None:
     """Fit a baseline on raw text, or train a reference, and save it as an encoder.

@@ -12,9 +12,9 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.cli.console import counting, many, print_json, print_table, waiting
-from isotrope.cli.evaluate import AsJson
-from isotrope.cli.inspect import Column, CorpusHelp, Seed
-from isotrope.cli.models import MODEL_HELP, BatchSize, Device, check_models, load_encoder
+from isotrope.cli.inspect import CorpusHelp, Seed
+from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
+from isotrope.cli.options import AsJson, BatchSize, Column, Device
 from isotrope.text import read_sentences
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.cli.console import print_json, print_table, waiting
-from isotrope.cli.evaluate import AsJson
+from isotrope.cli.options import AsJson
 from isotrope.errors import IsotropeError
 from isotrope.hub import HUB, hub_answers
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from isotrope.cli.console import counting, many, waiting
-from isotrope.cli.models import MODEL_HELP, BatchSize, Device, check_models, load_encoder
+from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
+from isotrope.cli.options import BatchSize, Column, Device, Force
 from isotrope.text import Counts, read_sentences
 from isotrope.text.outputs import check_output, whole_or_nothing
 
@@ -29,9 +30,7 @@ def encode(
     ],
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write: .npy, or .parquet with the text.")],
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
-    column: Annotated[
-        str | None, typer.Option(help="The table's column that holds the sentences.", show_default="text or sentence")
-    ] = None,
+    column: Column = None,
     pooling: Annotated[
         str | None,
         typer.Option(
@@ -42,7 +41,7 @@ def encode(
     batch_size: BatchSize = 32,
     normalize: Annotated[bool, typer.Option("--normalize", help="Scale every vector to length 1.")] = False,
     device: Device = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
+    force: Force = False,
 ) -> None:
     """Turn a file of sentences into a file of vectors.
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from isotrope.cli.console import counting, print_table, waiting
-from isotrope.cli.models import MODEL_HELP, BatchSize, Device, check_models, load_encoder
+from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
+from isotrope.cli.options import AsJson, BatchSize, Data, Device, Force, Split
 from isotrope.errors import IsotropeError
 from isotrope.hub import stay_offline_without_hub
 from isotrope.text.outputs import check_output, whole_or_nothing
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from isotrope.evaluation.suite import Section
     from isotrope.evaluation.tasks import Task
 
-Data = Annotated[Path | None, typer.Option(help="Folder of data sets.", show_default="$ISOTROPE_DATA, else the Hub")]
-Split = Annotated[str | None, typer.Option(help="train, dev or test, where a task has it.", show_default="test")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Models = Annotated[
     list[str],
     typer.Argument(metavar="MODEL...", help=f"{MODEL_HELP} Or the folder of a run. NAME=RUN,RUN are seeds of one."),
@@ -82,7 +80,7 @@ def evaluate(
     as_markdown: AsMarkdown = False,
     as_latex: AsLatex = False,
     output: Output = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    force: Force = False,
 ) -> None:
     """Measure encoders side by side: similarity as people see it, and what else the vectors are good for.
 

@@ -10,8 +10,8 @@ import typer
 from rich.table import Table
 
 from isotrope.cli.console import counting, print_json, print_table, waiting
-from isotrope.cli.evaluate import AsJson, Data
-from isotrope.cli.models import MODEL_HELP, Device, check_models, load_transformer
+from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
+from isotrope.cli.options import AsJson, Data, Device
 from isotrope.errors import IsotropeError
 from isotrope.hub import stay_offline_without_hub
 

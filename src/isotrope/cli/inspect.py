@@ -12,9 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_table, waiting
-from isotrope.cli.evaluate import AsJson, Data, load_tasks
+from isotrope.cli.evaluate import load_tasks
 from isotrope.cli.layers import PICTURES
-from isotrope.cli.models import MODEL_HELP, BatchSize, Device, check_models, load_encoder
+from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
+from isotrope.cli.options import AsJson, BatchSize, Column, Data, Device, Force
 from isotrope.errors import IsotropeError
 from isotrope.text import read_sentences
 from isotrope.text.outputs import check_output, whole_or_nothing
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from isotrope.evaluation.inspection import Inspection
 
 CorpusHelp = "Your text: .txt, .csv, .tsv, .jsonl or .parquet, each also .gz; or - for stdin."
-Column = Annotated[
-    str | None, typer.Option(help="The table's column that holds the sentences.", show_default="text or sentence")
-]
 Seed = Annotated[int, typer.Option(min=0, help="Another seed, other sentences of a large text.")]
 BAR = 10  # characters of 100%
 
@@ -44,7 +42,7 @@ def inspect(
     batch_size: BatchSize = 64,
     device: Device = None,
     as_json: AsJson = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the picture.")] = False,
+    force: Force = False,
 ) -> None:
     """Show how the sentences of a text lie in the space of an encoder, or of several side by side.
 

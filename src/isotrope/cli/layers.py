@@ -11,8 +11,9 @@ import typer
 from rich.table import Table
 
 from isotrope.cli.console import print_json, print_table, waiting
-from isotrope.cli.evaluate import AsJson, Data, Split, load_tasks
-from isotrope.cli.models import MODEL_HELP, Device, check_models, load_transformer
+from isotrope.cli.evaluate import load_tasks
+from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
+from isotrope.cli.options import AsJson, Data, Device, Force, Split
 from isotrope.errors import IsotropeError
 from isotrope.text.outputs import check_output, whole_or_nothing
 
@@ -32,7 +33,7 @@ def layers(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Picture to draw: .png, .svg or .pdf.")] = None,
     device: Device = None,
     as_json: AsJson = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the picture.")] = False,
+    force: Force = False,
 ) -> None:
     """Map every layer of a model under [CLS], mean and max pooling.
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from isotrope.cli.console import waiting
 from isotrope.errors import IsotropeError
@@ -16,9 +14,7 @@ if TYPE_CHECKING:
     from isotrope.encoders import Encoder, PlainEncoder
 
 MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
-BatchSize = Annotated[int, typer.Option(min=1, help="Sentences at a time.")]
 USE = "use"  # a reference that is no folder: the Universal Sentence Encoder out of its package
-Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...", show_default="the fastest there is")]
 
 
 def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:

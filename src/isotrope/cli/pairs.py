@@ -13,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.cli.console import counting, many, print_json, print_table, waiting
+from isotrope.cli.options import AsJson, Force
 from isotrope.errors import IsotropeError
 from isotrope.hub import stay_offline_without_hub
 from isotrope.text.sources import HUB
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Where to write: .tsv or .jsonl, each also .gz, or .parquet.")
 ]
-Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 SHOWN = 30  # characters of an example
 app = typer.Typer(rich_markup_mode="rich")
 

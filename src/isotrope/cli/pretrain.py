@@ -8,40 +8,45 @@ from typing import Annotated
 import typer
 
 from isotrope.cli.console import waiting
+from isotrope.cli.options import Resume, RunFolder
 from isotrope.errors import IsotropeError
 from isotrope.text import read_sentences
 
+Files = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="FILE[:WEIGHT]...",
+        help="Sentences to train on, in any format that encode reads. With weight 2 each comes twice in an epoch, "
+        "with 0.5 every other one.",
+    ),
+]
+Start = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder of a masked language model to go on from, with its vocabulary and sizes.",
+        show_default="begin anew",
+        exists=True,
+        file_okay=False,
+    ),
+]
+Tokenizer = Annotated[
+    Path | None,
+    typer.Option(help="Folder whose vocabulary to use.", show_default="learn one", exists=True, file_okay=False),
+]
+
 
 def pretrain(
-    files: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="FILE[:WEIGHT]...",
-            help="Sentences to train on, in any format that encode reads. With weight 2 each comes twice in an epoch, "
-            "with 0.5 every other one.",
-        ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")],
+    files: Files,
+    output: RunFolder,
     steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 16_000,
     batch_tokens: Annotated[int, typer.Option(min=64, help="Tokens in a step.")] = 2048,
-    start: Annotated[
-        Path | None,
-        typer.Option(
-            help="Folder of a masked language model to go on from, with its vocabulary and sizes.",
-            show_default="begin anew",
-            exists=True,
-            file_okay=False,
-        ),
-    ] = None,
+    start: Start = None,
     layers: Annotated[int, typer.Option(min=1)] = 4,
     dim: Annotated[int, typer.Option(min=1, help="Width of a layer.")] = 256,
     heads: Annotated[int, typer.Option(min=1, help="Attention heads.")] = 4,
     positions: Annotated[int, typer.Option(min=8, help="Longest sentence, in tokens.")] = 128,
     vocabulary: Annotated[int, typer.Option(min=200, help="Word pieces to learn.")] = 8192,
-    tokenizer: Annotated[
-        Path | None,
-        typer.Option(help="Folder whose vocabulary to use.", show_default="learn one", exists=True, file_okay=False),
-    ] = None,
+    tokenizer: Tokenizer = None,
     masked: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the tokens that is asked for.")] = 0.2,
     learning_rate: Annotated[float, typer.Option(help="At its highest.")] = 1e-3,
     warmup: Annotated[int, typer.Option(min=0, help="Steps to get there.")] = 300,
@@ -49,7 +54,7 @@ def pretrain(
     bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16.")] = False,
     save_steps: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 500,
     seed: Annotated[int, typer.Option(min=0)] = 1,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    resume: Resume = False,
 ) -> None:
     """Pre-train a small BERT on raw text: vocabulary, word vectors, masked language modelling.
 

@@ -11,6 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.cli.console import print_table
+from isotrope.cli.options import Force
 from isotrope.errors import IsotropeError
 from isotrope.text.outputs import check_output, whole_or_nothing
 
@@ -57,7 +58,7 @@ def show(
 def copy(
     name: Name,
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Where to write it.")],
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the file.")] = False,
+    force: Force = False,
 ) -> None:
     """Copy a recipe, comments and variants too, for you to change.
 

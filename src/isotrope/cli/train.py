@@ -11,8 +11,8 @@ import typer
 from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_table, waiting
-from isotrope.cli.evaluate import AsJson, Data
 from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
+from isotrope.cli.options import AsJson, Column, Data, Resume, RunFolder
 from isotrope.errors import IsotropeError
 from isotrope.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
@@ -31,44 +31,46 @@ MEANINGS = {  # of the figures in the log, in the order in which they are shown
     "held_out_loss": "on text that was not learnt from",
 }
 
+Corpus = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="CORPUS...",
+        help="Text: .txt, .csv, .tsv, .jsonl or .parquet, each also .gz; - (stdin); or hub:org/name.",
+    ),
+]
+RecipeName = Annotated[
+    str, typer.Option("--recipe", "-r", help="A name, name:variant, or a .toml of your own; see isotrope recipes.")
+]
+Dev = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="What the best checkpoint is chosen by: bundled, stsb, or a table of score, sentence1, sentence2. "
+        "For a recipe of several stages it may be given once for each.",
+        show_default="nothing: the last one is kept",
+    ),
+]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="A field of the recipe: objective.temperature=0.05. Repeatable."),
+]
+Teacher = Annotated[
+    str | None, typer.Option(help="The model that teaches, for recipes that have one.", show_default="the recipe's")
+]
+
 
 def train(
-    corpus: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="CORPUS...",
-            help="Text: .txt, .csv, .tsv, .jsonl or .parquet, each also .gz; - (stdin); or hub:org/name.",
-        ),
-    ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")],
-    recipe: Annotated[
-        str, typer.Option("--recipe", "-r", help="A name, name:variant, or a .toml of your own; see isotrope recipes.")
-    ] = "sg-opt",
+    corpus: Corpus,
+    output: RunFolder,
+    recipe: RecipeName = "sg-opt",
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
-    dev: Annotated[
-        list[str] | None,
-        typer.Option(
-            help="What the best checkpoint is chosen by: bundled, stsb, or a table of score, sentence1, sentence2. "
-            "For a recipe of several stages it may be given once for each.",
-            show_default="nothing: the last one is kept",
-        ),
-    ] = None,
+    dev: Dev = None,
     data: Data = None,
-    settings: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="KEY=VALUE", help="A field of the recipe: objective.temperature=0.05. Repeatable."
-        ),
-    ] = None,
+    settings: Settings = None,
     steps: Annotated[int | None, typer.Option(min=1, help="Optimiser steps.", show_default="the recipe's")] = None,
     seed: Annotated[int | None, typer.Option(min=0, show_default="the recipe's")] = None,
-    teacher: Annotated[
-        str | None, typer.Option(help="The model that teaches, for recipes that have one.", show_default="the recipe's")
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option(help="The table's column that holds the sentences.", show_default="text or sentence")
-    ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")] = False,
+    teacher: Teacher = None,
+    column: Column = None,
+    resume: Resume = False,
     as_json: AsJson = False,
 ) -> None:
     """Tune an encoder on raw text, by a recipe.

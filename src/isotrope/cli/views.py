@@ -11,6 +11,7 @@ import typer
 from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_table, waiting
+from isotrope.cli.options import AsJson, Column, Force
 from isotrope.text.outputs import check_output
 
 if TYPE_CHECKING:
@@ -18,51 +19,54 @@ if TYPE_CHECKING:
 
 EXAMPLES = 3
 
+Corpus = Annotated[
+    list[str],
+    typer.Argument(metavar="CORPUS...", help="Sentences: files, - for stdin, hub:org/name[:split]."),
+]
+Pivots = Annotated[
+    list[str] | None,
+    typer.Option(help="back-translation: a language to go through; each one is a view.", show_default="pt"),
+]
+Engine = Annotated[
+    str | None,
+    typer.Option(help="back-translation: bergamot, apertium, transformers or auto.", show_default="auto"),
+]
+Language = Annotated[str | None, typer.Option(help="back-translation: the sentences' language.", show_default="en")]
+Rate = Annotated[
+    float | None,
+    typer.Option(help="synonyms, mlm: share of the words.", show_default="0.3, 0.2"),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(
+        help="mlm: the masked LM. transformers: the translator, with {src} and {tgt} for the languages.",
+        show_default="bundled; Helsinki-NLP/opus-mt-{src}-{tgt}",
+    ),
+]
+WordNet = Annotated[
+    str | None, typer.Option(metavar="DIR", help="synonyms: the WordNet folder.", show_default="the system's")
+]
+DropIdentical = Annotated[bool, typer.Option("--drop-identical", help="Leave out sentences that a view repeats.")]
+
 
 def views(
-    corpus: Annotated[
-        list[str],
-        typer.Argument(metavar="CORPUS...", help="Sentences: files, - for stdin, hub:org/name[:split]."),
-    ],
+    corpus: Corpus,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write: .parquet.")],
     kind: Annotated[str, typer.Option(help="back-translation, synonyms or mlm.")] = "back-translation",
-    pivot: Annotated[
-        list[str] | None,
-        typer.Option(help="back-translation: a language to go through; each one is a view.", show_default="pt"),
-    ] = None,
-    engine: Annotated[
-        str | None,
-        typer.Option(help="back-translation: bergamot, apertium, transformers or auto.", show_default="auto"),
-    ] = None,
-    source: Annotated[
-        str | None, typer.Option(help="back-translation: the sentences' language.", show_default="en")
-    ] = None,
+    pivot: Pivots = None,
+    engine: Engine = None,
+    source: Language = None,
     beam: Annotated[int | None, typer.Option(min=1, help="transformers: beams.", show_default="5")] = None,
     sampling: Annotated[bool, typer.Option("--sampling", help="transformers: draw words, no beam search.")] = False,
-    rate: Annotated[
-        float | None,
-        typer.Option(help="synonyms, mlm: share of the words.", show_default="0.3, 0.2"),
-    ] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(
-            help="mlm: the masked LM. transformers: the translator, with {src} and {tgt} for the languages.",
-            show_default="bundled; Helsinki-NLP/opus-mt-{src}-{tgt}",
-        ),
-    ] = None,
-    wordnet: Annotated[
-        str | None, typer.Option(metavar="DIR", help="synonyms: the WordNet folder.", show_default="the system's")
-    ] = None,
-    column: Annotated[
-        str | None, typer.Option(help="The table's column that holds the sentences.", show_default="text or sentence")
-    ] = None,
+    rate: Rate = None,
+    model: Model = None,
+    wordnet: WordNet = None,
+    column: Column = None,
     seed: Annotated[int | None, typer.Option(help="For what is drawn at random.", show_default="1")] = None,
-    drop_identical: Annotated[
-        bool, typer.Option("--drop-identical", help="Leave out sentences that a view repeats.")
-    ] = False,
+    drop_identical: DropIdentical = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Make all anew, whatever the cache has.")] = False,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite the output.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    force: Force = False,
+    as_json: AsJson = False,
 ) -> None:
     """Say each sentence in other words: the columns text, view1, view2 ... of a table.
 

@@ -1,0 +1,20 @@
+"""Options that several commands have, worded once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Data = Annotated[Path | None, typer.Option(help="Folder of data sets.", show_default="$ISOTROPE_DATA, else the Hub")]
+Split = Annotated[str | None, typer.Option(help="train, dev or test, where a task has it.", show_default="test")]
+Column = Annotated[
+    str | None, typer.Option(help="The table's column that holds the sentences.", show_default="text or sentence")
+]
+RunFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+BatchSize = Annotated[int, typer.Option(min=1, help="Sentences at a time.")]
+Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...", show_default="the fastest there is")]
