@@ -29,7 +29,6 @@ TEMPERATURES: dict[str, dict[str, Any]] = {
     "0.01": {"objective.temperature": 0.01, "objective.learnable_temperature": False},
     "0.05": {},  # the variant's
     "learnt, from 1": {"objective.temperature": 1.0, "objective.learnable_temperature": True},
-    "learnt, from 0.07": {"objective.temperature": 0.07, "objective.learnable_temperature": True},
 }
 QUEUES = (0, 1_000, 10_000)
 
