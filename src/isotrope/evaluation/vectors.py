@@ -107,8 +107,9 @@ def remembered_together(
 
 def _open(encoder: Encodes, cache: bool, stack: ExitStack) -> Vectors:
     """A file is of the pooled vectors: what stands behind the pooling is cheap, and takes them as they are."""
-    body = encoder.with_tail([]) if isinstance(encoder, Encoder) else encoder
-    identity, whole = (fingerprint(body), fingerprint(encoder)) if cache else (None, None)
+    body = encoder.with_tail([]) if isinstance(encoder, Encoder) and len(encoder.tail) else encoder
+    identity = fingerprint(body) if cache else None
+    whole = fingerprint(encoder) if identity and body is not encoder else identity
     file = vectors_folder() / f"{identity}.sqlite" if identity else Path(":memory:")
     with _words(file):
         if identity:
@@ -163,7 +164,7 @@ class Vectors:
     @torch.no_grad()
     def _behind(self, pooled: NDArray[Any]) -> NDArray[Any]:
         """Pooled vectors (sentences, dim) -> what the encoder's tail makes of them."""
-        if not isinstance(self.encoder, Encoder) or not len(self.encoder.tail):
+        if self._body is self.encoder or not isinstance(self.encoder, Encoder):
             return pooled
         given = torch.from_numpy(pooled).to(self.encoder.device, self.encoder.backbone.dtype)
         blocks = [self.encoder.behind({"sentence_embedding": one}) for one in torch.split(given, ENCODED_AT_ONCE)]
