@@ -1,6 +1,6 @@
 """Paper 4 at small scale: English teaches German, which teaches English. Tables of means over seeds, in Markdown.
 
-    python bench/parallel.py --data DIR [--tables pipeline,objectives,temperature,queue,bsl] [--seeds 1,2,3]
+    python bench/parallel.py --data DIR [--tables pipeline,objectives,temperature,queue,bsl,domain] [--seeds 1,2,3]
 
 Translations, English and German: Tatoeba, the training split of Multi30k, WMT's news. A German encoder is pre-trained
 on their German side; minilm, frozen, teaches it (step A); XNLI's German triplets tune it; then, frozen, it teaches the
@@ -31,12 +31,13 @@ TEMPERATURES: dict[str, dict[str, Any]] = {
     "learnt, from 1": {"objective.temperature": 1.0, "objective.learnable_temperature": True},
 }
 QUEUES = (0, 1_000, 10_000)
+DOMAIN = {"training.steps": 300, "training.learning_rate": 5e-4}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
-    parser.add_argument("--tables", default="pipeline,objectives,temperature,queue,bsl")
+    parser.add_argument("--tables", default="pipeline,objectives,temperature,queue,bsl,domain")
     parser.add_argument("--seeds", default="1,2,3")
     parser.add_argument("--output", type=Path, default=Path("runs/parallel"))
     options = parser.parse_args()
@@ -69,6 +70,26 @@ class Bench:
             encoder = isotrope.load(folder)
             scores = (spearman(encoder, task, self.data, split) for split in ("dev", "test"))
             print_row(name, task, *(f"{score:.2f}" for score in scores))
+
+    def domain(self) -> None:
+        """Steps A and B once more, from where the pipeline ended, on translations of STS-B's own sentences.
+
+        All splits, without grades: the text that the other papers' recipes have, and paper 4's has not.
+        """
+        teacher, student = self.teacher(), self.output / "pipeline" / "encoder"
+        print_head("encoder", "STS-B", "dev", "test")
+        for seed in self.seeds:
+            run, options = self.output / f"domain-german-{seed}", {"seed": seed, "set": DOMAIN}
+            text = self.table("stsb-en-de.tsv", ("source", "target"), self.stsb("en", "de"))
+            a = {"sentences": text, "recipe": "parallel-teacher:bundled", "model": teacher, "dev": GERMAN}
+            figures(run, self.data, tasks=(GERMAN,), **a, **options)
+            text = self.table("stsb-de-en.tsv", ("source", "target"), self.stsb("de", "en"))
+            b = {"sentences": text, "recipe": "parallel:bundled", "model": student, "dev": "stsb"}
+            figures(self.output / f"domain-{seed}", self.data, teacher=run / "encoder", **b, **options)
+        for name, task, folder in (("German", GERMAN, "domain-german"), ("English", "stsb", "domain")):
+            found = [figures(self.output / f"{folder}-{seed}", self.data) for seed in self.seeds]
+            columns = (mean_and_spread([one[f"{task} {split}"] for one in found]) for split in ("dev", "test"))
+            print_row(name, task, *columns)
 
     def objectives(self) -> None:
         """Table 5: the source encoder frozen, trained too, or one encoder for both; queue 0."""
@@ -176,6 +197,13 @@ class Bench:
             if row["lang"] == "de":
                 sides = {"en": row["en"], "de": row["text"]}
                 yield sides[first], sides[second]
+
+    def stsb(self, first: str, second: str) -> Iterable[tuple[str, str]]:
+        sides = {"en": "stsb/stsb.tsv.gz", "de": "stsb_multi/stsb_de.tsv.gz"}
+        rows = (read_table(self.data / sides[side], ("sentence1", "sentence2")) for side in (first, second))
+        for one, other in zip(*rows, strict=True):
+            yield one["sentence1"], other["sentence1"]
+            yield one["sentence2"], other["sentence2"]
 
     def table(self, name: str, columns: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> Path:
         path = self.output / name
