@@ -6,12 +6,15 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
 import isotrope
+
+from .engines import Make, maker
 
 Killed = Callable[..., bool]
 
@@ -26,6 +29,12 @@ def little_to_collect() -> None:
 def small(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The bundled encoder cut off above its first layer, as a folder: quicker to train and to write."""
     return str(isotrope.load(pooling="mean@1").save(tmp_path_factory.mktemp("small") / "encoder"))
+
+
+@pytest.fixture
+def make(small: str, tmp_path: Path) -> Make:
+    """Engines: `make(recipe, score, **settings of training)`."""
+    return maker(small, tmp_path)
 
 
 @pytest.fixture(scope="session")

@@ -1,108 +1,18 @@
-"""The trainer with our learner in it: numbers as the recipe has them, and nothing lost when something goes wrong."""
+"""The trainer with our learner in it: numbers as the recipe has them, and what a run leaves."""
 
 from __future__ import annotations
 
-import errno
-import json
 import math
-import os
-import subprocess
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
-from safetensors.torch import load_file
 from torch import Tensor
 
-import isotrope
-from isotrope import recipes
 from isotrope.errors import IsotropeError
-from isotrope.text import bundled_sentences
-from isotrope.text.corpus import build_corpus
-from isotrope.text.plan import plan_batches
-from isotrope.training import engine as module
-from isotrope.training.assemble import finished, make_batches, make_guide, trained_student
-from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import last_checkpoint
-from isotrope.training.engine import Engine
-from isotrope.training.learner import Learner
-from isotrope.training.watch import Watch
 
-TEXTS = bundled_sentences()
-NAMES = ("text", "view1", "view2", "source", "target", "sentence1", "sentence2")
-ROWS = [dict(zip(NAMES, TEXTS[7 * k : 7 * k + 7], strict=True)) | {"label": k % 3} for k in range(53)]
-Make = Callable[..., Engine]
-
-
-@pytest.fixture
-def make(small: str, tmp_path: Path) -> Make:
-    """An engine in a folder of its own: `make(recipe, score, **settings of training)`."""
-
-    def made(recipe: str = "sg-opt", score: Any = None, folder: str = "run", **training: Any) -> Engine:
-        settings: dict[str, Any] = {"batch_size": 8, "steps": 4, "eval_steps": 1, "save_steps": 2} | training
-        changes = {key if "." in key else f"training.{key}": value for key, value in settings.items()}
-        if recipe == "parallel":
-            changes |= {"guide.model": small, "guide.queue": 16}
-        elif recipe == "sg-opt":
-            changes |= {"heads.projection.ratio": 0.5}
-        stage = recipes.load(recipe, changes).stages[0]
-        torch.manual_seed(0)
-        encoder = isotrope.load(small)
-        student = trained_student(encoder, stage)
-        learner = Learner(student, make_guide(stage, student, encoder), stage)
-        run = tmp_path / folder
-        corpus = build_corpus([ROWS], stage.columns, run / "corpus")
-        batches_wanted = stage.training.steps * stage.training.gradient_accumulation if stage.training.steps else None
-        plan = plan_batches(
-            corpus,
-            batch_size=stage.training.batch_size,
-            steps=batches_wanted,
-            epochs=stage.training.epochs,
-            seed=1,
-            folder=corpus.folder,
-        )
-        batches = make_batches(corpus, plan, stage, student, learner.guide, run)
-        watched = batches.item([0, 1, 2, 3], torch.Generator())
-        watch = Watch(watched, False, lambda: finished(student, encoder, stage), score)
-        return Engine(learner, batches, watch, run, RunBar("test"))
-
-    return made
-
-
-def lines(engine: Engine) -> list[dict[str, Any]]:
-    """The log. NaN and Infinity are no JSON."""
-
-    def refuse(word: str) -> None:
-        raise ValueError(word)
-
-    text = (engine.run / "log.jsonl").read_text()
-    return [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
-
-
-def student(engine: Engine) -> dict[str, Tensor]:
-    return {key: value.clone() for key, value in engine.learner.student.state_dict().items()}
-
-
-def saved_student(run: Path, step: int) -> dict[str, Tensor]:
-    weights = load_file(run / f"checkpoint-{step}" / "model.safetensors")
-    return {key.removeprefix("student."): value for key, value in weights.items() if key.startswith("student.")}
-
-
-def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
-    return one.keys() == other.keys() and all(torch.equal(value, other[key]) for key, value in one.items())
-
-
-def checkpoints(engine: Engine) -> list[int]:
-    return sorted(int(path.name.removeprefix("checkpoint-")) for path in engine.run.glob("checkpoint-*"))
-
-
-def falling(*scores: float) -> Callable[[Any], float]:
-    """A development score that comes out as written, evaluation after evaluation."""
-    left = iter(scores)
-    return lambda encoder: next(left)
-
+from .engines import Make, checkpoints, falling, lines, same, saved_student, spoilt, student
 
 # -- the optimiser and its schedule ------------------------------------------------------------------------------------
 
@@ -268,139 +178,6 @@ def test_the_learner_is_told_of_each_step(make: Make) -> None:
     engine.learner.after_step = told.append  # type: ignore[method-assign]
     engine.train()
     assert told == [0.25, 0.5, 0.75, 1.0]
-
-
-# -- when something goes wrong -----------------------------------------------------------------------------------------
-
-
-def spoilt(engine: Engine, step: int, spoil: Callable[[Tensor], Tensor]) -> None:
-    """The loss of one step is not what it should be."""
-    forward, calls = engine.learner.forward, iter(range(1, 100))
-
-    def wrong(**batch: Any) -> dict[str, Tensor]:
-        parts = forward(**batch)
-        if engine.learner.training and next(calls) == step:
-            parts["loss"] = spoil(parts["loss"])
-        return parts
-
-    engine.learner.forward = wrong  # type: ignore[method-assign]
-
-
-@pytest.mark.parametrize(
-    ("what", "spoil"),
-    [
-        ("loss became nan", lambda loss: loss * math.nan),
-        ("loss became inf", lambda loss: loss * math.inf),
-        ("gradient became nan", lambda loss: loss + (0 * loss).sqrt() * 0),  # 0 x inf; the loss itself is as before
-    ],
-)
-@pytest.mark.parametrize("clip", [1.0, 0.0])
-def test_what_is_no_number_stops_the_run_and_spoils_nothing(
-    make: Make, what: str, spoil: Callable[[Tensor], Tensor], clip: float
-) -> None:
-    engine = make(save_steps=1, clip=clip)
-    spoilt(engine, 3, spoil)
-    with pytest.raises(
-        IsotropeError, match=f"the {what} after step 2; the last good checkpoint is checkpoint-2; lower"
-    ):
-        engine.train()
-    assert checkpoints(engine) == [2]
-    assert all(value.isfinite().all() for value in saved_student(engine.run, 2).values())
-    assert all(value.isfinite().all() for value in student(engine).values())
-
-
-def test_a_run_that_diverges_is_told_as_such(make: Make) -> None:
-    engine = make(learning_rate=1e30, warmup=0, clip=0)
-    with pytest.raises(IsotropeError, match="became nan after step"):
-        engine.train()
-
-
-def full(*args: Any, **kwargs: Any) -> None:
-    raise OSError(errno.ENOSPC, "No space left on device")
-
-
-def test_a_disk_that_fills_up_leaves_the_last_checkpoint(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    wanted = make(folder="whole")
-    wanted.train()
-    engine = make()
-    save = torch.save
-    monkeypatch.setattr(torch, "save", lambda what, path: (full if "checkpoint-4" in str(path) else save)(what, path))
-    with pytest.raises(IsotropeError, match=r"checkpoint-4 could not be written .*No space left") as told:
-        engine.train()
-    assert "the last whole checkpoint is checkpoint-2; make room, then go on with --resume" in str(told.value)
-    assert checkpoints(engine) == [2]
-    monkeypatch.undo()
-    resumed = make()
-    resumed.train(str(last_checkpoint(resumed.run)))
-    assert same(student(resumed), student(wanted))
-
-
-def test_a_log_that_can_not_be_written_is_told_in_one_line(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = make()
-    monkeypatch.setattr(module.json, "dumps", full)
-    with pytest.raises(IsotropeError, match=r"log.jsonl could not be written .*the last whole checkpoint is none"):
-        engine.train()
-
-
-@pytest.fixture
-def little_disk(tmp_path: Path) -> Iterator[Callable[[int], None]]:
-    """A disk of its own under the run folder, of as many megabytes as it is told."""
-    disk = tmp_path / "run"
-    disk.mkdir()
-
-    def mount(megabytes: int, how: str = "") -> bool:
-        command = ["mount", "-t", "tmpfs", "-o", f"{how}size={megabytes}m", "tmpfs", str(disk)]
-        return subprocess.run(command, capture_output=True).returncode == 0
-
-    if not hasattr(os, "geteuid") or os.geteuid() != 0 or not mount(1):
-        pytest.skip("needs to mount a small disk, which root may")
-    yield lambda megabytes: mount(megabytes, "remount,") or pytest.fail("remount")
-    subprocess.run(["umount", "-l", str(disk)], check=True)
-
-
-def test_a_real_disk_that_is_full(make: Make, little_disk: Callable[[int], None]) -> None:
-    wanted = make(folder="whole")
-    wanted.train()
-    size = sum(file.stat().st_size for file in (wanted.run / "checkpoint-4").iterdir()) / 1e6
-    weights = (wanted.run / "checkpoint-4" / "model.safetensors").stat().st_size / 1e6
-    for megabytes in (size + 0.5 * weights, size + weights + 0.5 * (size - weights)):  # safetensors; torch.save
-        little_disk(int(megabytes / 1.048576))
-        engine = make()
-        kept = last_checkpoint(engine.run)
-        with pytest.raises(IsotropeError, match=r"checkpoint-4 could not be written .*make room, then go on"):
-            engine.train(str(kept) if kept else None)
-        assert checkpoints(engine) == [2]
-    little_disk(int(3 * size))
-    resumed = make()
-    resumed.train(str(last_checkpoint(resumed.run)))
-    assert same(student(resumed), student(wanted))
-    assert checkpoints(resumed) == [4]
-
-
-def test_a_collapse_is_named_as_it_happens(
-    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ranks = iter([40.0, 39.0, 18.0, 17.0, 41.0])
-    monkeypatch.setattr("isotrope.training.watch.effective_rank", lambda vectors: next(ranks))
-    make().train()
-    said = [line for line in capsys.readouterr().err.splitlines() if "collapsing" in line]
-    assert [line.partition(":")[0] for line in said] == ["step 2", "step 3"]
-    assert "their effective rank fell from 40.0 to 18.0" in said[0]
-
-
-def test_a_resumed_run_still_knows_how_it_began(
-    make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    ranks = iter([40.0, 30.0, 25.0, 22.0, 19.0])
-    monkeypatch.setattr("isotrope.training.watch.effective_rank", lambda vectors: next(ranks))
-    engine = make()
-    spoilt(engine, 3, lambda loss: loss * math.nan)
-    with pytest.raises(IsotropeError):
-        engine.train()
-    resumed = make()
-    resumed.train(str(last_checkpoint(resumed.run)))
-    assert "step 4: the vectors are collapsing: their effective rank fell from 40.0 to 19.0" in capsys.readouterr().err
-    assert [line["step"] for line in lines(resumed)] == [0, 1, 1, 2, 2, 3, 3, 4, 4]
 
 
 # -- the trainer's own means -------------------------------------------------------------------------------------------
