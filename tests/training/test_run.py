@@ -49,7 +49,8 @@ def log_of(run: Path) -> list[dict[str, float]]:
 def done(small: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any]]:
     """A finished run, and what it was called with. Nobody may change it."""
     output = tmp_path_factory.mktemp("done") / "run"
-    arguments: dict[str, Any] = {"sentences": TEXTS, "model": small, "steps": 4, "set": SETTINGS, "output": output}
+    arguments: dict[str, Any] = {"sentences": TEXTS, "recipe": "sg-opt", "model": small, "output": output}
+    arguments |= {"steps": 4, "set": SETTINGS}
     train(**arguments)
     return output, arguments
 
@@ -101,7 +102,7 @@ def test_with_one_all_rows_are_trained_on_and_its_score_is_logged(small: str, tm
     rows = [f"{one}\t{other}\t{k % 6}" for k, (one, other) in enumerate(zip(TEXTS[:12], TEXTS[12:24], strict=True))]
     dev.write_text("\n".join(["sentence1\tsentence2\tscore", *rows]))
     run = tmp_path / "run"
-    train(TEXTS[:40], model=small, output=run, dev=dev, set=SETTINGS)  # one epoch: five batches of eight
+    train(TEXTS[:40], "sg-opt", small, run, dev=dev, set=SETTINGS)  # one epoch: five batches of eight
     assert sorted(np.load(run / "corpus" / "plan.npy").ravel().tolist()) == list(range(40))
     measured = [line for line in log_of(run) if "eval_uniformity" in line]
     assert [line["step"] for line in measured] == [0, 2, 4, 5]

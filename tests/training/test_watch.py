@@ -53,6 +53,13 @@ def test_alignment_is_of_two_texts_where_there_are_two_and_else_of_what_dropout_
     assert 0 < watch.figures(learner)["alignment"] < 0.5 * apart
 
 
+def test_alignment_is_of_the_views_where_there_is_no_dropout(small: str) -> None:
+    learner, watch = watched("consert", small)
+    assert watch.figures(learner)["alignment"] > 0.001
+    learner.first_view = learner.second_view = None
+    assert watch.figures(learner)["alignment"] == 0
+
+
 def test_measuring_leaves_no_trace(small: str) -> None:
     learner, watch = watched("sg", small)  # draws layers, and dropout
     before, weights = torch.get_rng_state(), {key: value.clone() for key, value in learner.state_dict().items()}

@@ -61,7 +61,7 @@ Teacher = Annotated[
 def train(
     corpus: Corpus,
     output: RunFolder,
-    recipe: RecipeName = "sg-opt",
+    recipe: RecipeName = "consert:quick",
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
     dev: Dev = None,
     data: Data = None,
@@ -75,7 +75,7 @@ def train(
 ) -> None:
     """Tune an encoder on raw text, by a recipe.
 
-    [dim]Example:[/] isotrope train reviews.txt --recipe sg-opt --model bundled --output runs/reviews --dev bundled
+    [dim]Example:[/] isotrope train reviews.txt --model bundled --output runs/reviews
     """
     from isotrope.training.checkpoints import check_run
     from isotrope.training.processes import is_main_process

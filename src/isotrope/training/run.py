@@ -48,7 +48,7 @@ WATCHED_ROWS = 256  # of which the label-free figures are taken
 
 def train(
     sentences: Source | Sequence[Source],
-    recipe: str | Path = "sg-opt",
+    recipe: str | Path = "consert:quick",
     model: str | Path = "bundled",
     output: str | Path = "runs/isotrope",
     *,

@@ -14,6 +14,7 @@ from isotrope.encoders import Encoder
 from isotrope.encoders.packing import Batch
 from isotrope.evaluation.geometry import alignment, effective_rank, mean_cosine, uniformity
 from isotrope.training.learner import Learner
+from isotrope.views import Adversarial
 
 Score = Callable[[Encoder], float]
 NEAR_ONE = 0.95  # mean cosine of random sentences above which they are hardly told apart
@@ -42,9 +43,13 @@ class Watch:
             text = batch.get("first", batch.get("premise"))
             assert isinstance(text, Batch)
             vectors = learner.student(text)
-            learner.train()  # two texts of one meaning where there are two, else what dropout makes of one
+            learner.train()  # two texts of one meaning where there are two, else what views and dropout make of one
             other = batch.get("second", text) if learner.guide.reader is None else text
-            pair = learner.student(text), learner.student(other)
+            attack = isinstance(learner.first_view, Adversarial)  # which needs a loss to go against
+            pair = (
+                learner.student(text, None if attack else learner.first_view),
+                learner.student(other, learner.second_view),
+            )
         learner.train(was_training)
         found = {
             "alignment": float(alignment(*pair)),
