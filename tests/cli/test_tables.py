@@ -54,7 +54,7 @@ def test_markdown(report: Report) -> None:
         "| runs/a_1 † | mean | **70.50** | - | - |",
         r"| s\|[x] | mean | **70.50 ± 0.25** | **41.00 ± 0.00** | **55.75 ± 0.12** |",
         "",
-        "Difference to bundled, and the 95% interval of a paired bootstrap over the test items:",
+        "Difference to bundled (cls), and the 95% interval of a paired bootstrap over the test items:",
         "",
         "| Model | Pooling | stsb | 1.ar-ar | Average |",
         "| --- | --- | --- | --- | --- |",
@@ -69,7 +69,7 @@ def test_markdown(report: Report) -> None:
         "| runs/a_1 † | mean | 21.00 | 22.00 |",
         r"| s\|[x] | mean | **22.00 ± 1.00** | 21.00 ± 1.00 |",
         "",
-        "Difference to bundled, and the 95% interval of a paired bootstrap over the test items:",
+        "Difference to bundled (cls), and the 95% interval of a paired bootstrap over the test items:",
         "",
         "| Model | Pooling | Spearman | Pearson |",
         "| --- | --- | --- | --- |",
@@ -139,5 +139,5 @@ def test_without_marks_and_differences_there_are_just_the_figures(report: Report
 def test_on_the_terminal_the_differences_come_behind_the_figures(report: Report) -> None:
     titles = [str(table.title) for table in rich_tables(report)]
     assert titles[:2] == ["STS, Spearman x 100", "Argument similarity x 100"]
-    assert all(title.startswith("Difference to bundled, ") for title in titles[2:])
+    assert all(title.startswith("Difference to bundled (cls), ") for title in titles[2:])
     assert len(titles) == 4

@@ -120,7 +120,8 @@ def differ(report: Report) -> bool:
 
 
 def _differences_title(report: Report) -> str:
-    return f"Difference to {report.rows[0].name}, and the 95% interval of a paired bootstrap over the test items"
+    first = report.rows[0]
+    return f"Difference to {first.name} ({first.pooling}), and the 95% interval of a paired bootstrap over the test items"
 
 
 # -- on the terminal --------------------------------------------------------------------------------------------------
