@@ -120,8 +120,8 @@ def differ(report: Report) -> bool:
 
 
 def _differences_title(report: Report) -> str:
-    first = report.rows[0]
-    return f"Difference to {first.name} ({first.pooling}), and the 95% interval of a paired bootstrap over the test items"
+    first = f"{report.rows[0].name} ({report.rows[0].pooling})"
+    return f"Difference to {first}, and the 95% interval of a paired bootstrap over the test items"
 
 
 # -- on the terminal --------------------------------------------------------------------------------------------------
