@@ -43,6 +43,7 @@ OBJECTIVES: dict[str, tuple[str, dict[str, Any]]] = {
 }
 PLAIN = {"training.batch_size": BATCH, "training.dropout": 0.0}
 RUN: dict[str, Any] = {  # with such an epsilon Adam moves by the gradient, not by its sign, however small that is
+    "recipe": "sg-opt",
     "steps": 3,
     "set": PLAIN | {"training.eval_steps": 2, "training.learning_rate": 0.5, "training.epsilon": 1.0},
 }

@@ -126,6 +126,7 @@ def test_best_checkpoint_and_patience_survive_a_kill(killed: Callable[..., bool]
     settings = OFTEN | {"training.eval_steps": 2, "training.patience": 3, "training.learning_rate": 1e-3}
     arguments: dict[str, Any] = {
         "sentences": TEXTS[:40],
+        "recipe": "sg-opt",
         "model": small,
         "dev": "bundled",
         "set": settings,
