@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -53,6 +54,11 @@ def spawn(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
         pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         command = [sys.executable, "-m", "isotrope", *arguments]
         variables = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
-        return subprocess.Popen(command, cwd=tmp_path, env=variables, text=True, **pipes)
+        return subprocess.Popen(command, cwd=tmp_path, env=variables, text=True, preexec_fn=_hear_interrupts, **pipes)
 
     return spawn
+
+
+def _hear_interrupts() -> None:
+    """Tests that run in the background of a shell have Ctrl-C ignored, and what they start would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
