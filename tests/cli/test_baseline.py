@@ -11,7 +11,9 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 import isotrope
+from isotrope.cli.rows import training_text
 from isotrope.encoders import load_any
+from isotrope.evaluation.seen import count_seen
 from isotrope.postprocess.whitening import whiten
 from isotrope.text import bundled_sentences
 
@@ -67,6 +69,17 @@ def test_wk_needs_no_text_and_glove_may_have_some(run: Run, corpus: str) -> None
     assert load_any("all").encode("xylophone").tolist() == [0, 0, 1]
     assert load_any("some").encode("xylophone").tolist() == [0, 0, 0]
     assert load_any("some").encode("A woman!").tolist() == load_any("all").encode("A woman!").tolist() == [2, 3, 4]
+
+
+def test_what_it_was_fitted_on_is_known(run: Run, corpus: str) -> None:
+    run("baseline", "tfidf", corpus, "--output", "counts")
+    run("baseline", "whitening", corpus, "--output", "white")
+    run("baseline", "wk", "--model", "white", "--output", "over")  # a model that has seen text itself
+    run("baseline", "wk", "--output", "nothing")
+    assert training_text("counts") == [Path("counts")]
+    assert training_text("nothing") is None
+    assert count_seen([*TEXT[:5], "Never seen."], training_text("white") or []) == 5
+    assert training_text("over") == [Path("white")]
 
 
 def test_vectors_of_a_baseline_can_be_written(run: Run, corpus: str) -> None:

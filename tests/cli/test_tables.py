@@ -79,7 +79,7 @@ def test_markdown(report: Report) -> None:
         "s|[x]: mean ± standard deviation of 3 seeds (s1, s2, s3)  ",
         "† trained on text that holds test sentences, without their labels, as the papers do:  ",
         "  runs/a_1: stsb 1,200 of 2,552  ",
-        "? unknown whether it was trained on text that holds test sentences: it is in no run folder  ",
+        "? unknown whether it was trained on text that holds test sentences: no run made it  ",
         "- runs/a_1: sts17:track1.ar-ar: no cosine  ",
         "Transfer tasks: so  ",
         "Absent, so not measured: cr, trec",

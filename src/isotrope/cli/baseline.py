@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from isotrope.encoders import Encoder, PlainEncoder
 
 Text = Iterable[str]
+KEY_BYTES = 8
 
 Kind = Annotated[str, typer.Argument(metavar="KIND", help="whitening, flow, wk, frequent, glove, tfidf, ct or tsdae.")]
 Corpus = Annotated[
@@ -85,6 +87,7 @@ def baseline(
     made = chosen.make(progress(text, f"{kind}: sentences", shown=True) if sources else None, **settings)
     try:
         made.save(output, card=_card(chosen, settings, text.count), force=force)
+        _say_what_it_saw(output, settings.get("model"), text.keys)
     except OSError as error:
         raise IsotropeError(f"{output}: can't be written ({error.strerror or error})") from error
     fitted = f"{many(text.count, 'sentence')}, " if sources else ""
@@ -198,20 +201,39 @@ def _checked(kind: str, given: dict[str, Any], corpus: list[str]) -> _Kind:
 
 
 class _Counted:
-    """The sentences of the sources, one after the other, counted as they go by."""
+    """The sentences of the sources, one after the other; their keys are kept as they go by."""
 
     def __init__(self, sources: list[str], column: str | None) -> None:
-        self.sources, self.column, self.count = sources, column, 0
+        self.sources, self.column, self.keys = sources, column, bytearray()
+
+    @property
+    def count(self) -> int:
+        return len(self.keys) // KEY_BYTES
 
     def __iter__(self) -> Iterator[str]:
+        from isotrope.text.corpus import text_key  # slow to import
+
         for name, found in matching_rows(self.sources, ("text",), self.column):
             for number, row in enumerate(found, 1):
                 text = row["text"]
                 if text is not None and not isinstance(text, str):
                     raise IsotropeError(f"{name}: row {number}: column 'text' holds {text!r:.40}, not text")
                 if text and text.strip():
-                    self.count += 1
+                    self.keys += text_key(text.strip(), name, number)
                     yield text.strip()
+
+
+def _say_what_it_saw(output: Path, model: str | None, keys: bytearray) -> None:
+    """Beside the encoder, for `evaluate`, which marks the rows that have met test sentences."""
+    import numpy as np
+
+    from isotrope.cli.rows import BASELINE
+    from isotrope.text.arrays import growing_table
+    from isotrope.text.corpus import KEYS
+
+    with growing_table(output / KEYS, 1) as add:
+        add(np.frombuffer(keys, dtype="<i8").reshape(-1, 1))
+    (output / BASELINE).write_text(json.dumps({"model": model}) + "\n", encoding="utf-8")
 
 
 def _card(chosen: _Kind, settings: dict[str, Any], sentences: int) -> str:

@@ -10,8 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from isotrope.errors import IsotropeError
-from isotrope.text.corpus import ABOUT
+from isotrope.text.arrays import open_table
+from isotrope.text.corpus import ABOUT, KEYS
 from isotrope.training.checkpoints import RUN
+
+BASELINE = "baseline.json"  # in the folder of a baseline, beside the keys of the text that it was fitted on
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,14 @@ def encoder_of(model: str) -> str:
 
 
 def training_text(model: str) -> list[Path] | None:
-    """The corpora that an encoder was trained on, by its run and the runs before that; None if it is in no run folder
-    or the text is gone. What a model of another origin had read before is in none of them.
+    """Folders with the keys of all text that an encoder was trained or fitted on, by its run and the runs before that;
+    None if there is no telling. What a model of another origin had read before is in none of them.
     """
     path = Path(model)
+    if (path / BASELINE).is_file():
+        fitted = [path] if len(open_table(path / KEYS)) else []
+        before = json.loads((path / BASELINE).read_text(encoding="utf-8"))["model"]
+        return [*fitted, *((training_text(before) if before else None) or [])] or None
     run = next((folder for folder in (path, path.parent) if (folder / RUN).is_file()), None)
     if run is None or (run == path.parent and path.name != "encoder"):
         return None

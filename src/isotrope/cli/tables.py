@@ -54,7 +54,7 @@ class Report:
             yield f"{SEEN} trained on text that holds test sentences, without their labels, as the papers do:"
             yield from (f"  {row.name}: {self._share(row)}" for row in self.rows if SEEN in self.mark(row))
         if UNKNOWN in marks:
-            yield f"{UNKNOWN} unknown whether it was trained on text that holds test sentences: it is in no run folder"
+            yield f"{UNKNOWN} unknown whether it was trained on text that holds test sentences: no run made it"
         for row in self.rows:
             problems = {task: why for member in row.members for task, why in member.problems.items()}
             yield from (f"- {row.name}: {task}: {why}" for task, why in problems.items())
