@@ -37,7 +37,7 @@ TEMPERATURES: dict[str, dict[str, Any]] = {
     "0.05": {},
     "learnt, from 1": {"objective.temperature": 1.0, "objective.learnable_temperature": True},
 }
-QUEUES = (0, 10_000)
+QUEUES = (0, 1_000, 10_000)
 DOMAIN = {"training.steps": 300, "training.learning_rate": 5e-4}
 
 

@@ -26,13 +26,6 @@ needs_apertium = pytest.mark.skipif(
 )
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("ISOTROPE_CACHE", str(folder))
-    return folder
-
-
 @pytest.fixture
 def corpus(tmp_path: Path) -> Path:
     path = tmp_path / "s.txt"

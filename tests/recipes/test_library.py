@@ -46,7 +46,7 @@ def test_a_recipe_and_its_parts_fit_together(name: str) -> None:
 
 
 def test_variants_begin_with_the_papers_numbers() -> None:
-    assert recipes.variants("consert") == ["paper", "official", "official-large", "bundled", "quick"]
+    assert recipes.variants("consert") == ["paper", "official", "official-large", "bundled", "quick", "gentle"]
     assert recipes.variants("consert:official") == recipes.variants("consert")
     assert recipes.load("consert") == recipes.load("consert:paper")
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from isotrope.errors import IsotropeError
-from isotrope.evaluation.pairs import MissingDataError, ask_hub, data_folder
+from isotrope.evaluation.pairs import data_folder, hub_splits
 from isotrope.text import read_table
 
 WHOLE = "all"  # the split of a set that has none
@@ -102,17 +102,7 @@ def _read(task: LabelledTask, path: Path) -> Iterator[Example]:
 
 
 def _download(task: LabelledTask) -> Iterator[Example]:
-    from datasets import load_dataset
-
-    try:
-        ask_hub(task.hub)
-        splits = load_dataset(task.hub, task.config)
-    except Exception as error:
-        reason = " ".join(str(error).split())[:120]
-        raise MissingDataError(
-            f"task '{task.name}': no {task.file}[.gz] in a data folder, and the Hugging Face Hub gave no {task.hub} "
-            f"(no network? {reason}); give --data DIR or set ISOTROPE_DATA"
-        ) from error
+    splits = hub_splits(task.name, task.file, task.hub, task.config)
     label, *columns = (task.hub_names.get(column, column) for column in ("label", *task.columns))
     for name, table in splits.items():
         for row in table if name in task.hub_splits else ():

@@ -211,17 +211,7 @@ def _from_hub(task: Task, part: str) -> list[_Row]:
 
 
 def _download(task: Task, subtask: str, config: str | None) -> Iterator[_Row]:
-    from datasets import load_dataset
-
-    try:
-        ask_hub(task.hub)
-        splits = load_dataset(task.hub, config)
-    except Exception as error:
-        reason = " ".join(str(error).split())[:120]
-        raise MissingDataError(
-            f"task '{task.name}': no {task.file}[.gz] in a data folder, and the Hugging Face Hub gave no {task.hub} "
-            f"(no network? {reason}); give --data DIR or set ISOTROPE_DATA"
-        ) from error
+    splits = hub_splits(task.name, task.file, task.hub, config)
     for name, table in splits.items():
         split = "dev" if name == "validation" else name
         if split != task.split and not task.has_splits:
@@ -234,7 +224,23 @@ def _download(task: Task, subtask: str, config: str | None) -> Iterator[_Row]:
             yield _Row(split, subtask, value, row["sentence1"], row["sentence2"])
 
 
-def ask_hub(name: str) -> None:
+def hub_splits(task: str, file: str, hub: str, config: str | None) -> Mapping[str, Any]:
+    """The tables of a data set on the Hub, by split; `file` is where a task's data would have been at hand."""
+    from datasets import load_dataset
+
+    try:
+        _ask_hub(hub)
+        splits: Mapping[str, Any] = load_dataset(hub, config)
+    except Exception as error:
+        reason = " ".join(str(error).split())[:120]
+        raise MissingDataError(
+            f"task '{task}': no {file}[.gz] in a data folder, and the Hugging Face Hub gave no {hub} "
+            f"(no network? {reason}); give --data DIR or set ISOTROPE_DATA"
+        ) from error
+    return splits
+
+
+def _ask_hub(name: str) -> None:
     """Fails at once without a network, where `load_dataset` would try again for half a minute first."""
     from huggingface_hub import HfApi, is_offline_mode, try_to_load_from_cache
 

@@ -103,13 +103,11 @@ def open_task(
     return TransferTask(name, load_transfer(name, data=data), settings, classifier)
 
 
-@dataclass(frozen=True)
-class PairTask:
-    """Graded pairs, by Spearman's and Pearson's correlation."""
+class _Graded:
+    """Pairs that people graded."""
 
     name: str
     pairs: Pairs
-    split: str
 
     def __post_init__(self) -> None:
         _check(self.pairs, self.name)
@@ -123,6 +121,15 @@ class PairTask:
     def sentences(self) -> list[str]:
         """Both sides."""
         return list(dict.fromkeys([*self.pairs.sentences1, *self.pairs.sentences2]))
+
+
+@dataclass(frozen=True)
+class PairTask(_Graded):
+    """Graded pairs, by Spearman's and Pearson's correlation."""
+
+    name: str
+    pairs: Pairs
+    split: str
 
     def measure(self, vectors: Vectors, batch_size: int = BATCH_SIZE) -> Outcome:
         """Over all pairs together, as paper 2 has it."""
@@ -143,26 +150,13 @@ class PairTask:
 
 
 @dataclass(frozen=True)
-class ArgumentTask:
+class ArgumentTask(_Graded):
     """Graded pairs of arguments, by the mean over their topics."""
 
     pairs: Pairs
     corpus: str
     name: str = "arguments"
     split: None = None
-
-    def __post_init__(self) -> None:
-        _check(self.pairs, self.name)
-
-    @property
-    def items(self) -> str:
-        """`3,595 pairs`."""
-        return f"{len(self.pairs.scores):,} pairs"
-
-    @property
-    def sentences(self) -> list[str]:
-        """Both sides."""
-        return list(dict.fromkeys([*self.pairs.sentences1, *self.pairs.sentences2]))
 
     def measure(self, vectors: Vectors, batch_size: int = BATCH_SIZE) -> Outcome:
         """Each topic is drawn from for itself."""
