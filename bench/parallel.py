@@ -124,24 +124,32 @@ class Bench:
             self.row(f"{size:,}", "parallel", {"guide.queue": size})
 
     def bsl(self) -> None:
-        """Paper 3, Table 3: one encoder of both languages, untuned and after `bsl-multilingual`."""
+        """Paper 3, Table 3: one encoder of both languages before and after `bsl-multilingual`; with such a one whose
+        languages share a space already, too.
+        """
         print_head("encoder", "STS-B", "STS-B, German", "Tatoeba, German")
-        folder, tatoeba = self.pretrained("bilingual"), load_tatoeba("deu", data=self.data)
+        tatoeba = load_tatoeba("deu", data=self.data)
         known = {text for bitext in tatoeba.values() for text in bitext.texts}
         pairs = ((english, german) for english, german in self.both("en", "de") if german not in known)
         text = self.table("en-de-without-tatoeba-test.tsv", ("source", "target"), pairs)
-        tuned = []
-        for seed in self.seeds:
-            run = self.output / f"bsl-multilingual-{seed}"
-            recipe = "bsl-multilingual:bundled"
-            figures(run, self.data, sentences=text, recipe=recipe, model=folder, seed=seed, dev=GERMAN)
-            tuned.append(isotrope.load(run / "encoder"))
-        for name, encoders in {"untuned": [isotrope.load(folder, pooling="mean")], "bsl-multilingual": tuned}.items():
-            english, german = (
-                [spearman(encoder, task, self.data, "test") for encoder in encoders] for task in ("stsb", GERMAN)
-            )
-            found = [evaluate_tatoeba(encoder, tatoeba).accuracy for encoder in encoders]
-            print_row(name, *(mean_and_spread(column) for column in (english, german, found)))
+        contrasted = self.output / f"parallel-multilingual-{self.seeds[0]}" / "encoder"  # of `objectives`
+        starts: dict[str, tuple[Path, dict[str, Any]]] = {
+            "bsl-multilingual": (self.pretrained("bilingual"), {}),
+            "bsl-multilingual-contrasted": (contrasted, {"training.learning_rate": 1e-4}),
+        }
+        for name, (start, chosen) in starts.items():
+            tuned = []
+            for seed in self.seeds:
+                run = self.output / f"{name}-{seed}"
+                arguments = {"recipe": "bsl-multilingual:bundled", "model": start, "set": chosen}
+                figures(run, self.data, sentences=text, seed=seed, dev=GERMAN, **arguments)
+                tuned.append(isotrope.load(run / "encoder"))
+            for row, encoders in {start.parent.name: [isotrope.load(start, pooling="mean")], name: tuned}.items():
+                english, german = (
+                    [spearman(encoder, task, self.data, "test") for encoder in encoders] for task in ("stsb", GERMAN)
+                )
+                found = [evaluate_tatoeba(encoder, tatoeba).accuracy for encoder in encoders]
+                print_row(row, *(mean_and_spread(column) for column in (english, german, found)))
 
     def row(self, name: str, recipe: str, chosen: dict[str, Any], **arguments: Any) -> None:
         settings = "-".join(f"{key.rpartition('.')[2]}={value}" for key, value in chosen.items())
