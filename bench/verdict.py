@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -23,12 +23,11 @@ from scipy.stats import spearmanr
 
 from isotrope.encoders import load_any
 from isotrope.evaluation import Pairs, load_task
-from isotrope.evaluation.bootstrap import Sample, interval, resampled
 from isotrope.evaluation.positives import Positives, halve, halves, read_rewordings
 from isotrope.evaluation.sample import sample
 from isotrope.evaluation.sts import correlate, cosines
 from isotrope.evaluation.vectors import remembered
-from isotrope.evaluation.verdict import Found, difference, figures
+from isotrope.evaluation.verdict import Found, Judgement, difference, figures
 from isotrope.views.texts import make_text_view, make_views
 from runs import print_head, print_row
 
@@ -115,7 +114,6 @@ def measure_on(encoder: Any, text: Text) -> Measured:
     free = figures(encoder, encoder.encode(text.sentences), text.positives)
     return {
         "spearman": correlate(similar, gold, text.name).spearman,
-        "resampled": resampled([Sample("spearman", similar, gold)]).round(3).tolist(),
         "uniformity": free.uniformity,
         "mean_cosine": free.mean_cosine,
         "effective_rank": free.effective_rank,
@@ -155,30 +153,27 @@ def correlations_table(measured: dict[str, dict[str, Measured]]) -> None:
 
 
 def verdicts_table(measured: dict[str, dict[str, Measured]]) -> None:
-    """Of all pairs of encoders: called by the verdict, and right; the same where the grades themselves are clear."""
-    print_head("text", "pairs of encoders", "called", "right", "of those with clear grades called", "right")
+    """Of all pairs of encoders: told apart by the verdict, and rightly; by halves alone, and as `--back-translate` has
+    it, where no verdict is given if the two kinds of pairs contradict each other.
+    """
+    print_head(
+        "text", "pairs of encoders", "halves: told apart", "rightly", "and back-translations: told apart", "rightly"
+    )
     for text in TEXTS:
-        outcomes = [judged(first[text], second[text]) for first, second in combinations(measured.values(), 2)]
-        called = [right for clear, called, right in outcomes if called]
-        sure = [(called, right) for clear, called, right in outcomes if clear]
-        sure_called = [right for called, right in sure if called]
-        print_row(
-            text,
-            len(outcomes),
-            f"{len(called) / len(outcomes):.0%}",
-            f"{np.mean(called):.1%}",
-            f"{len(sure_called)} of {len(sure)}",
-            f"{np.mean(sure_called):.1%}",
-        )
+        both = [(first[text], second[text]) for first, second in combinations(measured.values(), 2)]
+        cells = []
+        for kinds in (("halves",), ("halves", "rewordings")):
+            judged = [(verdict(first, second, kinds), second["spearman"] - first["spearman"]) for first, second in both]
+            right = [(said == "better") == (gain > 0) for said, gain in judged if said != "no clear difference"]
+            cells += [f"{len(right) / len(both):.0%}", f"{np.mean(right):.0%}"]
+        print_row(text, len(both), *cells)
 
 
-def judged(first: Measured, second: Measured) -> tuple[bool, bool, bool]:
-    """Whether the grades tell two encoders apart, whether the verdict does, and whether it is right."""
-    gain = second["spearman"] - first["spearman"]
-    low, high = interval(np.array(second["resampled"]) - np.array(first["resampled"]))
-    change = difference(*(Found(np.array(one["halves"]["ranks"]), 0) for one in (first, second)))
-    called = change.judgement != "no clear difference"
-    return low > 0 or high < 0, called, (change.judgement == "better") == (gain > 0)
+def verdict(first: Measured, second: Measured, kinds: Sequence[str]) -> Judgement:
+    """What `isotrope compare` says of two encoders."""
+    ranks = ([Found(np.array(one[kind]["ranks"]), 0) for one in (first, second)] for kind in kinds)
+    said = [difference(before, after).judgement for before, after in ranks]
+    return "no clear difference" if {"better", "worse"} <= set(said) else said[0]
 
 
 if __name__ == "__main__":
