@@ -80,6 +80,8 @@ def test_what_it_was_fitted_on_is_known(run: Run, corpus: str) -> None:
     assert training_text("nothing") is None
     assert count_seen([*TEXT[:5], "Never seen."], training_text("white") or []) == 5
     assert training_text("over") == [Path("white")]
+    run("baseline", "whitening", corpus, "--model", "white", "--output", "white", "--force")
+    assert training_text("white") == [Path("white")]
 
 
 def test_vectors_of_a_baseline_can_be_written(run: Run, corpus: str) -> None:

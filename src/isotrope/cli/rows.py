@@ -61,7 +61,8 @@ def training_text(model: str) -> list[Path] | None:
     if (path / BASELINE).is_file():
         fitted = [path] if len(open_table(path / KEYS)) else []
         before = json.loads((path / BASELINE).read_text(encoding="utf-8"))["model"]
-        return [*fitted, *((training_text(before) if before else None) or [])] or None
+        known = before and Path(before).resolve() != path.resolve()  # it may have replaced what it was made from
+        return [*fitted, *((training_text(before) if known else None) or [])] or None
     run = next((folder for folder in (path, path.parent) if (folder / RUN).is_file()), None)
     if run is None or (run == path.parent and path.name != "encoder"):
         return None
