@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from isotrope.evaluation.sts import Pairs
 
 UNTUNED = ("cls", "mean")
-RECIPES = {"sg-opt:bundled": None, "consert:bundled": 60, "simcse:bundled": None}  # with steps: fewer for little text
+RECIPES = {"sg-opt:bundled": None, "consert:bundled": 60, "simcse:bundled": 120}  # with steps: fewer for little text
 ALIKE = 4.0  # pairs graded so or higher are the positive pairs of alignment
 
 
