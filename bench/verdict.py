@@ -27,7 +27,7 @@ from isotrope.evaluation.positives import Positives, halve, halves, read_rewordi
 from isotrope.evaluation.sample import sample
 from isotrope.evaluation.sts import correlate, cosines
 from isotrope.evaluation.vectors import remembered
-from isotrope.evaluation.verdict import Found, Judgement, difference, figures
+from isotrope.evaluation.verdict import Found, Judgement, difference, figures, judge
 from isotrope.views.texts import make_text_view, make_views
 from runs import print_head, print_row
 
@@ -172,8 +172,7 @@ def verdicts_table(measured: dict[str, dict[str, Measured]]) -> None:
 def verdict(first: Measured, second: Measured, kinds: Sequence[str]) -> Judgement:
     """What `isotrope compare` says of two encoders."""
     ranks = ([Found(np.array(one[kind]["ranks"]), 0) for one in (first, second)] for kind in kinds)
-    said = [difference(before, after).judgement for before, after in ranks]
-    return "no clear difference" if {"better", "worse"} <= set(said) else said[0]
+    return judge([difference(before, after) for before, after in ranks])
 
 
 if __name__ == "__main__":

@@ -211,7 +211,7 @@ class _Counted:
         return len(self.keys) // KEY_BYTES
 
     def __iter__(self) -> Iterator[str]:
-        from isotrope.text.corpus import text_key  # slow to import
+        from isotrope.text.hashes import hash_texts  # slow to import
 
         for name, found in matching_rows(self.sources, ("text",), self.column):
             for number, row in enumerate(found, 1):
@@ -219,7 +219,7 @@ class _Counted:
                 if text is not None and not isinstance(text, str):
                     raise IsotropeError(f"{name}: row {number}: column 'text' holds {text!r:.40}, not text")
                 if text and text.strip():
-                    self.keys += text_key(text.strip(), name, number)
+                    self.keys += hash_texts([text.strip()]).tobytes()
                     yield text.strip()
 
 

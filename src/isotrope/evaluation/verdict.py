@@ -8,7 +8,7 @@ agrees with the grades of people, and why the reciprocal rank of the halves deci
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -100,12 +100,22 @@ class Comparison:
     @property
     def contradictory(self) -> bool:
         """Whether one kind of pairs says better and another worse."""
-        return {"better", "worse"} <= {difference.judgement for difference in self.differences.values()}
+        return contradict(self.differences.values())
 
     @property
     def judgement(self) -> Judgement:
         """Whether `after` is better than `before`."""
-        return "no clear difference" if self.contradictory else self.differences[self.decides].judgement
+        return judge(list(self.differences.values()))
+
+
+def contradict(differences: Iterable[Difference]) -> bool:
+    """Whether one says better and another worse."""
+    return {"better", "worse"} <= {difference.judgement for difference in differences}
+
+
+def judge(differences: Sequence[Difference]) -> Judgement:
+    """The first decides, unless they contradict each other."""
+    return "no clear difference" if contradict(differences) else differences[0].judgement
 
 
 def compare(

@@ -147,7 +147,7 @@ class _Writer:
             self.chunk["label"].append(_label(label, name, number))
         for column, text in zip(self.texts, texts, strict=True):
             self.chunk[column].append(text)
-            self.digests.append(text_key(text, name, number))
+            self.digests.append(_digest(text, name, number))
         self.rows += 1
         if self.rows % CHUNK_ROWS == 0:
             self._flush()
@@ -170,8 +170,7 @@ def _text(value: Any, column: str, name: str, number: int) -> str:
     return value.strip()
 
 
-def text_key(text: str, name: str, number: int) -> bytes:
-    """What stands for a text in tables of keys, 8 bytes."""
+def _digest(text: str, name: str, number: int) -> bytes:
     try:
         return hashlib.blake2b(text.encode(), digest_size=8).digest()
     except UnicodeEncodeError as error:
