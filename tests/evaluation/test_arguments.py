@@ -21,13 +21,6 @@ AFS_HEADER = "regression_label,datasetId_1,discussionId_1,postId_1,sentence_inde
 AFS_HEADER += "datasetId_2,discussionId_2,postId_2,sentence_index_2,sentence_1,sentence_2"
 
 
-@pytest.fixture(autouse=True)
-def no_data_folder(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    if "shared_data" in request.fixturenames:
-        request.getfixturevalue("shared_data")
-    monkeypatch.delenv("ISOTROPE_DATA", raising=False)
-
-
 class Letters:
     """Counts letters: an encoder of any make."""
 

@@ -17,13 +17,6 @@ from isotrope.evaluation.pairs import MissingDataError
 GOOD, BAD = ("fine", "lovely", "bright", "happy"), ("awful", "dull", "broken", "sad")
 
 
-@pytest.fixture(autouse=True)
-def no_data_folder(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    if "shared_data" in request.fixturenames:
-        request.getfixturevalue("shared_data")
-    monkeypatch.delenv("ISOTROPE_DATA", raising=False)
-
-
 @pytest.fixture(scope="module")
 def encoder() -> isotrope.Encoder:
     return isotrope.load("bundled", device="cpu")

@@ -12,13 +12,6 @@ from isotrope.errors import IsotropeError
 from isotrope.evaluation.pairs import TASKS, Pairs, data_folder, load_task
 
 
-@pytest.fixture(autouse=True)
-def no_data_folder(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    if "shared_data" in request.fixturenames:
-        request.getfixturevalue("shared_data")
-    monkeypatch.delenv("ISOTROPE_DATA", raising=False)
-
-
 def write(folder: Path, name: str, *rows: str) -> None:
     file = folder / name
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -73,8 +73,7 @@ def test_languages_by_three_letters_or_two(data: Path) -> None:
         load_tatoeba("deo", data=data)
 
 
-def test_what_is_not_there_is_said(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ISOTROPE_DATA", raising=False)
+def test_what_is_not_there_is_said(tmp_path: Path, data: Path) -> None:
     (tmp_path / "empty").mkdir()
     for folder in (None, tmp_path / "empty"):
         with pytest.raises(MissingDataError, match=r"no parallel/tatoeba_laser\.tsv\[\.gz\] in a data folder; give"):

@@ -12,8 +12,7 @@ PAIRS = "0\ta b\tc d\n3\te f\tg h\n5\ti j\tk l\n"
 
 
 @pytest.fixture
-def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.delenv("ISOTROPE_DATA", raising=False)
+def data(tmp_path: Path) -> Path:
     for name in ("sts", "sts17", "stsb_multi", "parallel", "transfer"):
         (tmp_path / name).mkdir()
     for year in (13, 12):

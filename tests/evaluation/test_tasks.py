@@ -25,7 +25,6 @@ def encoder() -> isotrope.Encoder:
 
 @pytest.fixture(autouse=True)
 def surroundings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("ISOTROPE_DATA", raising=False)
     monkeypatch.setenv("ISOTROPE_CACHE", str(tmp_path / "cache"))
 
 

@@ -19,13 +19,6 @@ from isotrope.evaluation.transfer import TRANSFER_TASKS, evaluate_transfer, load
 from .toys import QUICK, Letters, toy
 
 
-@pytest.fixture(autouse=True)
-def no_data_folder(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
-    if "shared_data" in request.fixturenames:
-        request.getfixturevalue("shared_data")
-    monkeypatch.delenv("ISOTROPE_DATA", raising=False)
-
-
 def write(folder: Path, name: str, *rows: str) -> Path:
     file = folder / "transfer" / name
     file.parent.mkdir(parents=True, exist_ok=True)
