@@ -28,7 +28,7 @@ from isotrope.evaluation.sample import sample
 from isotrope.evaluation.sts import correlate, cosines
 from isotrope.evaluation.vectors import remembered
 from isotrope.evaluation.verdict import Found, Judgement, difference, figures, judge
-from isotrope.views.texts import make_text_view, make_views
+from isotrope.views.text import make_text_view, make_views
 from runs import print_head, print_row
 
 TEXTS = {

@@ -11,10 +11,10 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 import isotrope
+from isotrope.baselines.whitening import whiten
 from isotrope.cli.rows import training_text
 from isotrope.encoders import load_any
 from isotrope.evaluation.seen import count_seen
-from isotrope.postprocess.whitening import whiten
 from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]

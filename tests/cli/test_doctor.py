@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from isotrope import hub
+from isotrope.io import hub
 
 Run = Callable[..., Any]
 

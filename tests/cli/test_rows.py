@@ -8,7 +8,7 @@ import pytest
 
 import isotrope
 from isotrope.cli.rows import Line, encoder_of, read_lines, training_text
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import build_corpus
 

@@ -12,8 +12,8 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 import isotrope
-from isotrope.errors import IsotropeError
 from isotrope.evaluation import evaluate, load_task
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]

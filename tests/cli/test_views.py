@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from isotrope.text import bundled_sentences
-from isotrope.views.texts.runner import CHUNK
+from isotrope.views.text.runner import CHUNK
 
 Run = Callable[..., Any]
 TO = ("--output", "v.parquet")

@@ -9,7 +9,7 @@ from sentence_transformers import SentenceTransformer
 
 import isotrope
 from isotrope.encoders.loading import BUNDLED
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 
 TEXTS = bundled_sentences()[:150]

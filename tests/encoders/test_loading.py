@@ -17,7 +17,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling as TokenP
 
 import isotrope
 from isotrope.encoders.loading import BUNDLED, load, minilm_folder, sha256
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 
 TEXTS = ["A cat sat.", "Dogs bark loudly at night in the old town near the river.", "Hello!", "What is the time?"] * 3
 WITHOUT_ISOTROPE = """

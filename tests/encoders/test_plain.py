@@ -16,7 +16,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling as TokenP
 import isotrope
 from isotrope.encoders import Encoder, PlainEncoder, load_any
 from isotrope.encoders.loading import BUNDLED
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 
 TEXTS = ["A cat sat.", "Dogs bark loudly at night in the old town near the river.", "Hello!", "What is the time?"] * 3
 

@@ -6,7 +6,7 @@ import torch
 import isotrope
 from isotrope.encoders.packing import lay_out
 from isotrope.encoders.pooling import Pooling, mix
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 
 TEXTS = ["Short.", "A somewhat longer sentence about the weather in the hills.", "Two dogs run.", "What now?"] * 3
 

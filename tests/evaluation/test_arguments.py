@@ -12,9 +12,9 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.arguments import evaluate_arguments, load_arguments
 from isotrope.evaluation.pairs import MissingDataError, Pairs
+from isotrope.io.errors import IsotropeError
 
 # score, ids of both sentences, sentences: the columns that the corpus has
 AFS_HEADER = "regression_label,datasetId_1,discussionId_1,postId_1,sentence_index_1,"

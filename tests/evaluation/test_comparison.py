@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.bootstrap import Sample, interval, resampled
 from isotrope.evaluation.comparison import AVERAGE, Cell, Column, Measured, Row, compare, measure
 from isotrope.evaluation.suite import Section
 from isotrope.evaluation.tasks import Figure, Outcome
+from isotrope.io.errors import IsotropeError
 
 TWO = Section("STS", "spearman", ("a", "b"))
 

@@ -9,10 +9,10 @@ import torch
 from transformers import AutoModelForSequenceClassification
 
 import isotrope
-from isotrope.errors import IsotropeError
 from isotrope.evaluation import finetuning
 from isotrope.evaluation.finetuning import FineTuned, fine_tune, load_glue
 from isotrope.evaluation.pairs import MissingDataError
+from isotrope.io.errors import IsotropeError
 
 GOOD, BAD = ("fine", "lovely", "bright", "happy"), ("awful", "dull", "broken", "sad")
 

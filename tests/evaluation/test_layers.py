@@ -9,9 +9,9 @@ from torch import Tensor
 
 import isotrope
 from isotrope.encoders.packing import Batch
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.layers import LayerMap, layer_map, plot
 from isotrope.evaluation.sts import Pairs, evaluate, load_task
+from isotrope.io.errors import IsotropeError
 
 
 @pytest.fixture(scope="module")

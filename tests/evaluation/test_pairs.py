@@ -8,8 +8,8 @@ from pathlib import Path
 import datasets
 import pytest
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.pairs import TASKS, Pairs, data_folder, load_task
+from isotrope.io.errors import IsotropeError
 
 
 def write(folder: Path, name: str, *rows: str) -> None:

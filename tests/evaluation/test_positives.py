@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.positives import LONG, WORD, halve, halves, read_rewordings
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 
 CUTS = {

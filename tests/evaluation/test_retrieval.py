@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import isotrope
-from isotrope.errors import IsotropeError
 from isotrope.evaluation import retrieval
 from isotrope.evaluation.pairs import MissingDataError
 from isotrope.evaluation.retrieval import CODES, Bitext, evaluate_tatoeba, find_both_ways, load_tatoeba
+from isotrope.io.errors import IsotropeError
 
 
 def naive_nearest(queries: np.ndarray, candidates: np.ndarray) -> list[int]:

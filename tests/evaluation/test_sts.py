@@ -14,8 +14,8 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
 
 import isotrope
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.sts import Pairs, best_of_four, evaluate, load_task, score
+from isotrope.io.errors import IsotropeError
 
 FOUR = ["cosine", "manhattan", "euclidean", "dot"]
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.suite import GROUPS, SUITES, Section, grouped, open_suite
 from isotrope.evaluation.tasks import KNOWN
+from isotrope.io.errors import IsotropeError
 
 PAIRS = "0\ta b\tc d\n3\te f\tg h\n5\ti j\tk l\n"
 

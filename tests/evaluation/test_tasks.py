@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import isotrope
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.arguments import evaluate_arguments
 from isotrope.evaluation.bootstrap import resampled
 from isotrope.evaluation.classifiers import PROTOTYPING
@@ -15,6 +14,7 @@ from isotrope.evaluation.sts import evaluate
 from isotrope.evaluation.tasks import PairTask, Task, TransferTask, open_task
 from isotrope.evaluation.transfer import evaluate_transfer
 from isotrope.evaluation.vectors import remembered
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_pairs_path, bundled_sentences, read_table
 
 

@@ -17,9 +17,9 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 
 import isotrope
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.labelled import WHOLE, Example, Labelled
 from isotrope.evaluation.transfer import PAPER, Transfer, evaluate_transfer, load_transfer
+from isotrope.io.errors import IsotropeError
 
 from . import naive_senteval as naive
 from .toys import QUICK, Floats, Letters, toy

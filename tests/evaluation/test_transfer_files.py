@@ -11,10 +11,10 @@ from typing import Any
 import datasets
 import pytest
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.labelled import WHOLE, Example, Labelled
 from isotrope.evaluation.pairs import MissingDataError
 from isotrope.evaluation.transfer import TRANSFER_TASKS, evaluate_transfer, load_transfer
+from isotrope.io.errors import IsotropeError
 
 from .toys import QUICK, Letters, toy
 

@@ -17,11 +17,11 @@ from sentence_transformers.base.modules import Normalize
 from torch import nn
 
 import isotrope
+from isotrope.baselines.whitening import whiten
 from isotrope.encoders import PlainEncoder
-from isotrope.errors import IsotropeError
 from isotrope.evaluation import vectors
 from isotrope.evaluation.vectors import fingerprint, remembered, remembered_together, vectors_folder
-from isotrope.postprocess.whitening import whiten
+from isotrope.io.errors import IsotropeError
 
 SENTENCES = ["A cat.", "A dog barked.", "Rain fell.", "A cat.", "Snow is white and cold."]
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import isotrope
-from isotrope.errors import IsotropeError
 from isotrope.evaluation import verdict
 from isotrope.evaluation.positives import Positives, halves
 from isotrope.evaluation.verdict import Comparison, Difference, Found, compare, difference, find, unit
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 
 Vectors = NDArray[np.float64]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isotrope
-from isotrope.errors import IsotropeError
 from isotrope.guides import Dual, FrozenLayers, Itself, MemoryQueue, Momentum, Teacher
+from isotrope.io.errors import IsotropeError
 
 TEXTS = ["A short one.", "Something a little longer about dogs in the rain.", "No.", "What is that over there?"]
 

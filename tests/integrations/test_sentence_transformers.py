@@ -14,10 +14,10 @@ from sentence_transformers import SentenceTransformer, SentenceTransformerTraine
 import isotrope
 from isotrope import recipes
 from isotrope.encoders.loading import from_sentence_transformer
-from isotrope.errors import IsotropeError
 from isotrope.guides import Momentum, Teacher
 from isotrope.integrations import sentence_transformers as integration
 from isotrope.integrations.sentence_transformers import IsotropeLoss
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.training.assemble import make_guide, trained_student
 from isotrope.training.learner import Learner

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.objectives import anchor
 
 

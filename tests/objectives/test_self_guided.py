@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
 from torch import Tensor, nn
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.objectives import VARIANTS, info_nce, self_guided
 
 quick = settings(max_examples=30, deadline=None)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from isotrope import recipes
 from isotrope.encoders.pooling import Pooling
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.views import make
 
 WANTED = """

@@ -18,7 +18,7 @@ from datasets import Dataset
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text import corpus as corpus_module
 from isotrope.text.corpus import Corpus, CorpusCounts, _distinct, build_corpus, open_corpus
 

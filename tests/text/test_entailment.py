@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text.corpus import Corpus
 from isotrope.text.entailment import PAIR, TRIPLET, entailment_pairs, entailment_triplets, read_nli
 from isotrope.text.sources import Source

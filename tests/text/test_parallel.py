@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text import parallel
 from isotrope.text.files import read_table
 from isotrope.text.parallel import RULES, Cleaner, language_identifier, read_pairs

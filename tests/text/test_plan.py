@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text import plan as plan_module
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.permutation import permuted

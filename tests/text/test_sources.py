@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from datasets import ClassLabel, Dataset, Features, Value
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text.sources import Source, kind_of, matching_rows
 
 PAIR = ("sentence1", "sentence2")

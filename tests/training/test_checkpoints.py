@@ -7,7 +7,7 @@ import pytest
 import torch
 from safetensors import SafetensorError
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.training.checkpoints import check_run, last_checkpoint, whole_checkpoint, writing
 
 STATE = '{"global_step": 1}'

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.training.checkpoints import last_checkpoint
 
 from .engines import Make, checkpoints, falling, lines, same, saved_student, spoilt, student

@@ -14,7 +14,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.training import engine as module
 from isotrope.training.checkpoints import last_checkpoint
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from isotrope import recipes
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import build_corpus
 from isotrope.training.further_pairs import with_further_pairs

@@ -17,7 +17,7 @@ from safetensors.torch import load_file
 from transformers import BertForMaskedLM
 
 import isotrope
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.text.vocabulary import train_wordpiece
 from isotrope.training.checkpoints import last_checkpoint

@@ -15,7 +15,7 @@ from torch import Tensor
 
 import isotrope
 from isotrope import recipes
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import held_out_rows

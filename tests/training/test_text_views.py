@@ -10,7 +10,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 from isotrope import recipes
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import Corpus
 from isotrope.training.development import development_sets

@@ -6,7 +6,7 @@ from torch import Tensor
 
 from isotrope.encoders import Encoder
 from isotrope.encoders.packing import Batch, lay_out
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.views import Adversarial, fast_gradient_view
 
 NORMS = ("sentence", "token")

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.views import Dropout, FeatureCutoff, Shuffle, SpanCutoff, TokenCutoff
 
 from .layouts import ALL, DIM, DRAWING, layouts, places, zeroed

@@ -10,7 +10,7 @@ from transformers import RobertaConfig, RobertaModel
 from isotrope.encoders import Encoder
 from isotrope.encoders.backbone import Backbone
 from isotrope.encoders.packing import Batch, lay_out
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.views import KINDS, Dropout, Identity, Shuffle, TokenCutoff, fast_gradient_view, make
 from isotrope.views.kinds import VARIANTS
 

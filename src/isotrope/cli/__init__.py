@@ -31,7 +31,7 @@ from isotrope.cli import (
     train,
     views,
 )
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 
 app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):

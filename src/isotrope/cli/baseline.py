@@ -15,8 +15,8 @@ import typer
 from isotrope.cli.console import many, waiting
 from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
 from isotrope.cli.options import Column
-from isotrope.errors import IsotropeError, nearest
-from isotrope.hub import stay_offline_without_hub
+from isotrope.io.errors import IsotropeError, nearest
+from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
 from isotrope.text.sources import HUB, matching_rows
 
@@ -98,7 +98,7 @@ def baseline(
 
 
 def _whitening(text: Text, *, model: str = "bundled", pooling: str | None = None, dim: int | None = None) -> Encoder:
-    from isotrope.postprocess.whitening import whiten
+    from isotrope.baselines.whitening import whiten
 
     return whiten(load_transformer(model, pooling=pooling), text, dim)
 
@@ -106,32 +106,32 @@ def _whitening(text: Text, *, model: str = "bundled", pooling: str | None = None
 def _flow(
     text: Text, *, model: str = "bundled", pooling: str = "last2", steps: int | None = None, seed: int = 1
 ) -> Encoder:
-    from isotrope.postprocess.flow import FlowSettings, fit_flow
+    from isotrope.baselines.flow import FlowSettings, fit_flow
 
     encoder = load_transformer(model, pooling=pooling)
     return fit_flow(encoder, text, FlowSettings(steps=steps, seed=seed), show_progress=True)
 
 
 def _wk(text: None, *, model: str = "bundled") -> PlainEncoder:
-    from isotrope.postprocess.wk import wk_pooled
+    from isotrope.baselines.wk import wk_pooled
 
     return wk_pooled(load_transformer(model))
 
 
 def _frequent(text: Text, *, model: str = "bundled", pooling: str | None = None, top: int = 34) -> PlainEncoder:
-    from isotrope.postprocess.frequent import without_frequent
+    from isotrope.baselines.frequent import without_frequent
 
     return without_frequent(load_transformer(model, pooling=pooling), text, top)
 
 
 def _glove(text: Text | None, *, vectors: Path | None = None) -> PlainEncoder:
-    from isotrope.postprocess.glove import word_vector_mean
+    from isotrope.baselines.glove import word_vector_mean
 
     return word_vector_mean(vectors, text)
 
 
 def _tfidf(text: Text, *, dim: int = 20_000) -> PlainEncoder:
-    from isotrope.postprocess.tfidf import fit_tfidf
+    from isotrope.baselines.tfidf import fit_tfidf
 
     return fit_tfidf(text, dim)
 
@@ -145,7 +145,7 @@ def _reference(kind: str) -> Callable[..., Encoder]:
         steps: int | None = None,
         seed: int = 1,
     ) -> Encoder:
-        from isotrope.postprocess.references import train_reference
+        from isotrope.baselines.references import train_reference
 
         return train_reference(kind, text, model, steps=steps, seed=seed, pooling=pooling, show_progress=True)
 

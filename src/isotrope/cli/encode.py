@@ -13,8 +13,8 @@ import typer
 from isotrope.cli.console import counting, many, waiting
 from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
 from isotrope.cli.options import BatchSize, Column, Device, Force
+from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.text import Counts, read_sentences
-from isotrope.text.outputs import check_output, whole_or_nothing
 
 if TYPE_CHECKING:
     from isotrope.cli.vectors import Floats

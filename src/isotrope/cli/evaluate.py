@@ -12,9 +12,9 @@ import typer
 from isotrope.cli.console import counting, print_table, waiting
 from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
 from isotrope.cli.options import AsJson, BatchSize, Data, Device, Force, Split
-from isotrope.errors import IsotropeError
-from isotrope.hub import stay_offline_without_hub
-from isotrope.text.outputs import check_output, whole_or_nothing
+from isotrope.io.atomic import check_output, whole_or_nothing
+from isotrope.io.errors import IsotropeError
+from isotrope.io.hub import stay_offline_without_hub
 
 if TYPE_CHECKING:
     from isotrope.cli.rows import Line

@@ -12,8 +12,8 @@ from rich.table import Table
 from isotrope.cli.console import counting, print_json, print_table, waiting
 from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
 from isotrope.cli.options import AsJson, Data, Device
-from isotrope.errors import IsotropeError
-from isotrope.hub import stay_offline_without_hub
+from isotrope.io.errors import IsotropeError
+from isotrope.io.hub import stay_offline_without_hub
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder

@@ -16,9 +16,9 @@ from isotrope.cli.evaluate import load_tasks
 from isotrope.cli.layers import PICTURES
 from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
 from isotrope.cli.options import AsJson, BatchSize, Column, Data, Device, Force
-from isotrope.errors import IsotropeError
+from isotrope.io.atomic import check_output, whole_or_nothing
+from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences
-from isotrope.text.outputs import check_output, whole_or_nothing
 
 if TYPE_CHECKING:
     from isotrope.evaluation.inspection import Inspection

@@ -14,8 +14,8 @@ from isotrope.cli.console import print_json, print_table, waiting
 from isotrope.cli.evaluate import load_tasks
 from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
 from isotrope.cli.options import AsJson, Data, Device, Force, Split
-from isotrope.errors import IsotropeError
-from isotrope.text.outputs import check_output, whole_or_nothing
+from isotrope.io.atomic import check_output, whole_or_nothing
+from isotrope.io.errors import IsotropeError
 
 if TYPE_CHECKING:
     from isotrope.evaluation.layers import LayerMap

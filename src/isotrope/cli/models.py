@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from isotrope.cli.console import waiting
-from isotrope.errors import IsotropeError
-from isotrope.hub import stay_offline_without_hub
+from isotrope.io.errors import IsotropeError
+from isotrope.io.hub import stay_offline_without_hub
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder, PlainEncoder
@@ -49,7 +49,7 @@ def load_encoder(name: str, *, pooling: str | None = None, device: str | None = 
         _check_device(device)
         if name != USE:
             return load_any(name, pooling=pooling, device=device)
-        from isotrope.postprocess.use import universal_sentence_encoder
+        from isotrope.baselines.use import universal_sentence_encoder
 
         encoder = universal_sentence_encoder()
         return encoder if pooling is None else encoder.with_pooling(pooling)

@@ -14,8 +14,8 @@ from rich.table import Table
 
 from isotrope.cli.console import counting, many, print_json, print_table, waiting
 from isotrope.cli.options import AsJson, Force
-from isotrope.errors import IsotropeError
-from isotrope.hub import stay_offline_without_hub
+from isotrope.io.errors import IsotropeError
+from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.sources import HUB
 from isotrope.text.tables import check_table, write_table
 

@@ -9,7 +9,7 @@ import typer
 
 from isotrope.cli.console import waiting
 from isotrope.cli.options import Resume, RunFolder
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences
 
 Files = Annotated[

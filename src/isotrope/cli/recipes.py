@@ -12,8 +12,8 @@ from rich.table import Table
 
 from isotrope.cli.console import print_table
 from isotrope.cli.options import Force
-from isotrope.errors import IsotropeError
-from isotrope.text.outputs import check_output, whole_or_nothing
+from isotrope.io.atomic import check_output, whole_or_nothing
+from isotrope.io.errors import IsotropeError
 
 Name = Annotated[str, typer.Argument(metavar="NAME[:VARIANT]", help="A recipe, such as sg-opt or sg-opt:official.")]
 app = typer.Typer(rich_markup_mode="rich")

@@ -9,7 +9,7 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text.arrays import open_table
 from isotrope.text.corpus import ABOUT, KEYS
 from isotrope.training.checkpoints import RUN

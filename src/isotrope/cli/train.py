@@ -13,8 +13,8 @@ from rich.table import Table
 from isotrope.cli.console import many, print_json, print_table, waiting
 from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
 from isotrope.cli.options import AsJson, Column, Data, Resume, RunFolder
-from isotrope.errors import IsotropeError
-from isotrope.hub import stay_offline_without_hub
+from isotrope.io.errors import IsotropeError
+from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
 from isotrope.text.sources import HUB
 

@@ -12,10 +12,10 @@ from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_table, waiting
 from isotrope.cli.options import AsJson, Column, Force
-from isotrope.text.outputs import check_output
+from isotrope.io.atomic import check_output
 
 if TYPE_CHECKING:
-    from isotrope.views.texts import Counts, TextView
+    from isotrope.views.text import Counts, TextView
 
 EXAMPLES = 3
 
@@ -97,14 +97,14 @@ def views(
 def _make(kind: str, pivots: list[str] | None, given: dict[str, Any]) -> dict[str, TextView]:
     """view1, view2 ...: one for each pivot."""
     with waiting("Looking for what is needed"):
-        from isotrope.views.texts import make_text_view
+        from isotrope.views.text import make_text_view
 
         each = [{**given, "pivot": pivot} for pivot in pivots or ()] or [given]
         return {f"view{number}": make_text_view(kind, **fields) for number, fields in enumerate(each, 1)}
 
 
 def _run(corpus: list[str], made: dict[str, TextView], output: Path, *, column: str | None, **options: Any) -> Counts:
-    from isotrope.views.texts import count_texts, make_views, watching
+    from isotrope.views.text import count_texts, make_views, watching
 
     total = None
     if all(Path(source).is_file() for source in corpus):  # a pipe can be read once only

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from isotrope.encoders.packing import Batch, lay_out
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 
 log = logging.getLogger(__name__)
 

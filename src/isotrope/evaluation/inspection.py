@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 
 from isotrope.encoders import Encoder, PlainEncoder
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.frequency import REMOVED, Sensitivity, frequent_tokens, sensitivity
 from isotrope.evaluation.geometry import (
     Floats,
@@ -26,6 +25,7 @@ from isotrope.evaluation.geometry import (
 )
 from isotrope.evaluation.positives import halves
 from isotrope.evaluation.sts import Pairs, cosines
+from isotrope.io.errors import IsotropeError
 
 FEWEST = 20  # sentences
 SHIFTS = 10  # random pairs a sentence, for the picture

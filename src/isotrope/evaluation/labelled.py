@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.pairs import data_folder, hub_splits
+from isotrope.io.errors import IsotropeError
 from isotrope.text import read_table
 
 WHOLE = "all"  # the split of a set that has none

@@ -12,8 +12,8 @@ import torch
 from torch.nn import functional
 
 from isotrope.encoders import Encoder
-from isotrope.errors import IsotropeError, nearest
 from isotrope.evaluation.sts import SAME, Floats, Pairs, correlate
+from isotrope.io.errors import IsotropeError, nearest
 
 POOLINGS = ("cls", "mean", "max")
 PAIRS_PER_BATCH = 32

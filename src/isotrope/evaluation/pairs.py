@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from isotrope.errors import IsotropeError, nearest
+from isotrope.io.errors import IsotropeError, nearest
 from isotrope.text import bundled_pairs_path, read_table
 from isotrope.text.files import open_bytes
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.sample import sample
+from isotrope.io.errors import IsotropeError
 from isotrope.text import read_table
 
 UNSPACED = "\u3040-\u30ff\u3400-\u9fff"  # Japanese and Chinese characters, each taken for a word

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from isotrope.errors import IsotropeError, nearest
 from isotrope.evaluation.encodes import Encodes
 from isotrope.evaluation.pairs import MissingDataError, data_folder
+from isotrope.io.errors import IsotropeError, nearest
 from isotrope.text import read_table
 
 FILE = "parallel/tatoeba_laser.tsv"

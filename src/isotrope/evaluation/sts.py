@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import pearsonr, spearmanr
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.encodes import Encodes
 from isotrope.evaluation.pairs import TASKS, Pairs, Task, data_folder, load_task
+from isotrope.io.errors import IsotropeError
 
 __all__ = [
     "TASKS",

@@ -7,10 +7,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from isotrope.errors import IsotropeError, nearest
 from isotrope.evaluation.pairs import MissingDataError
 from isotrope.evaluation.tasks import PairTask, Task, open_task
 from isotrope.evaluation.transfer import TRANSFER_TASKS
+from isotrope.io.errors import IsotropeError, nearest
 
 STS = ("stsb", "sts12", "sts13", "sts14", "sts15", "sts16", "sickr")
 TRANSFER = tuple(TRANSFER_TASKS)

@@ -10,7 +10,6 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from isotrope.errors import IsotropeError, nearest
 from isotrope.evaluation.arguments import Arguments, argument_files, load_arguments
 from isotrope.evaluation.bootstrap import Sample
 from isotrope.evaluation.labelled import Example, Labelled
@@ -27,6 +26,7 @@ from isotrope.evaluation.transfer import (
     load_transfer,
 )
 from isotrope.evaluation.vectors import Vectors
+from isotrope.io.errors import IsotropeError, nearest
 
 BATCH_SIZE = 64
 KNOWN = (*GRADED, "tatoeba", "arguments", *TRANSFER_TASKS)

@@ -14,10 +14,10 @@ from sklearn.metrics import f1_score
 from sklearn.model_selection import StratifiedKFold
 from torch import Tensor
 
-from isotrope.errors import IsotropeError, nearest
 from isotrope.evaluation.classifiers import PAPER, PROTOTYPING, Fitted, Job, Rows, SentEval, fit
 from isotrope.evaluation.encodes import Encodes
 from isotrope.evaluation.labelled import WHOLE, Example, Labelled, LabelledTask, load_labelled
+from isotrope.io.errors import IsotropeError, nearest
 
 __all__ = ["PAPER", "PROTOTYPING", "TRANSFER_TASKS", "SentEval", "Transfer", "evaluate_transfer", "load_transfer"]
 

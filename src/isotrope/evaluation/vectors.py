@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from isotrope.encoders import Encoder, PlainEncoder, encode_together
 from isotrope.encoders.loading import sha256
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.encodes import Encodes
+from isotrope.io.errors import IsotropeError
 from isotrope.text.cache import cache_folder
 
 LARGEST = 4 * 2**30  # bytes of all files together; beyond it those that were used longest ago are removed

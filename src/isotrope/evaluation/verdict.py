@@ -15,13 +15,13 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation.bootstrap import Sample, interval, resampled
 from isotrope.evaluation.changes import Change, changes
 from isotrope.evaluation.encodes import Encodes
 from isotrope.evaluation.geometry import alignment, effective_rank, mean_cosine, uniformity
 from isotrope.evaluation.positives import Positives
 from isotrope.evaluation.sts import SAME
+from isotrope.io.errors import IsotropeError
 
 Floats = NDArray[np.float64]
 Judgement: TypeAlias = Literal["better", "worse", "no clear difference"]

@@ -12,8 +12,8 @@ from torch import Tensor, nn
 from isotrope.encoders import Encoder
 from isotrope.encoders.backbone import EmbeddingView
 from isotrope.encoders.packing import Batch
-from isotrope.errors import IsotropeError
 from isotrope.guides.base import Guide
+from isotrope.io.errors import IsotropeError
 
 SAMPLERS = ("all", "uniform", "weighted", "last-k")
 

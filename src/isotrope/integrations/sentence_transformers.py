@@ -64,8 +64,8 @@ from transformers import TrainerCallback, TrainerControl, TrainerState
 from isotrope import recipes
 from isotrope.encoders import Encoder, Pooling
 from isotrope.encoders.loading import from_sentence_transformer
-from isotrope.errors import IsotropeError
 from isotrope.guides import Guide
+from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.sources import text_columns
 from isotrope.training.assemble import finished, make_guide, trained_student

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import cross_entropy, logsigmoid
 
-from isotrope.errors import IsotropeError, nearest
+from isotrope.io.errors import IsotropeError, nearest
 from isotrope.objectives.contrastive import info_nce, without_self
 from isotrope.objectives.similarity import cosine
 

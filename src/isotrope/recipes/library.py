@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 import tomli_w
 from pydantic import ValidationError
 
-from isotrope.errors import IsotropeError, nearest
-from isotrope.recipes.documents import parse, resolve, variants_of
-from isotrope.recipes.problems import in_words
+from isotrope.io.errors import IsotropeError, nearest
+from isotrope.recipes.merging import parse, resolve, variants_of
+from isotrope.recipes.messages import in_words
 from isotrope.recipes.schema import Recipe
 from isotrope.text.files import open_bytes
 
-FOLDER = files("isotrope.recipes")
+FOLDER = files("isotrope.recipes") / "presets"
 SUFFIX = ".toml"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.lib import format as npy
 
-from isotrope.text.outputs import whole_or_nothing
+from isotrope.io.atomic import whole_or_nothing
 
 IntArray = np.ndarray[Any, np.dtype[np.int64]]
 

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from isotrope.errors import IsotropeError
+from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.errors import IsotropeError
 from isotrope.text.arrays import IntArray, growing_table, open_table
 from isotrope.text.files import Row
-from isotrope.text.outputs import whole_or_nothing
 from isotrope.text.sources import Source, kind_of, matching_rows, shown, text_columns
 
 ROWS, KEYS, ABOUT = "corpus.arrow", "keys.npy", "corpus.json"

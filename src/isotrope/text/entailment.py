@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text.arrays import IntArray
 from isotrope.text.corpus import LABELS, Corpus, build_corpus
 from isotrope.text.sources import Source

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from isotrope.errors import IsotropeError, nearest
+from isotrope.io.errors import IsotropeError, nearest
 
 KINDS = ("txt", "csv", "tsv", "jsonl", "parquet")
 TEXT_COLUMNS = ("text", "sentence")  # taken without asking, in this order

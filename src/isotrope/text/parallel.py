@@ -15,7 +15,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text.files import Row, read_table
 from isotrope.text.hashes import HashSet, hash_texts
 from isotrope.text.scripts import Look, Writing

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.text.arrays import IntArray, growing_table, open_table
 from isotrope.text.corpus import Corpus
 from isotrope.text.permutation import permuted

@@ -8,7 +8,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from isotrope.errors import IsotropeError, nearest
+from isotrope.io.errors import IsotropeError, nearest
 from isotrope.text.files import Row, file_kind, read_table, text_column
 
 log = logging.getLogger(__name__)

@@ -9,9 +9,9 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from isotrope.errors import IsotropeError
+from isotrope.io.atomic import check_output, whole_or_nothing
+from isotrope.io.errors import IsotropeError
 from isotrope.text.files import file_kind
-from isotrope.text.outputs import check_output, whole_or_nothing
 
 KINDS = ("tsv", "jsonl", "parquet")
 Write = Callable[[Sequence[Sequence[str]]], None]  # appends rows: a text for each column

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from isotrope.encoders import Encoder, load
 from isotrope.encoders.heads import is_normalize
-from isotrope.errors import IsotropeError
 from isotrope.guides import Dual, FrozenLayers, Guide, Itself, Momentum, Teacher
+from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.corpus import Corpus
 from isotrope.text.plan import Plan

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from safetensors import SafetensorError
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 
 RUN = "run.json"  # what a run was begun with
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from isotrope.errors import IsotropeError
 from isotrope.evaluation import evaluate, load_task
 from isotrope.evaluation.pairs import read_pairs
 from isotrope.evaluation.sts import best_of_four
+from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.training.watch import Score
 

@@ -18,9 +18,9 @@ from transformers import Trainer, TrainerCallback, TrainerControl, TrainerState,
 from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders.loading import default_device
-from isotrope.errors import IsotropeError
+from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Training
-from isotrope.text.outputs import whole_or_nothing
 from isotrope.training.bar import RunBar
 from isotrope.training.batches import StageBatches
 from isotrope.training.checkpoints import last_checkpoint, whole_checkpoint, writing

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import chain, groupby
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Stage
 from isotrope.text.files import Row
 from isotrope.text.sources import Source, matching_rows

@@ -16,8 +16,8 @@ from isotrope import views
 from isotrope.encoders import Encoder
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch
-from isotrope.errors import IsotropeError
 from isotrope.guides import FrozenLayers, Guide
+from isotrope.io.errors import IsotropeError
 from isotrope.objectives import anchor, gather, nli_classification, nli_width_factor
 from isotrope.recipes.schema import Stage
 from isotrope.training.compare import compare

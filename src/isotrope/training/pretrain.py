@@ -18,9 +18,9 @@ from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders.loading import default_device
 from isotrope.encoders.progress import quiet_transformers
-from isotrope.errors import IsotropeError
+from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences
-from isotrope.text.outputs import whole_or_nothing
 from isotrope.text.vocabulary import train_wordpiece
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import last_checkpoint, whole_checkpoint

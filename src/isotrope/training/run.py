@@ -25,10 +25,10 @@ from transformers import set_seed
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
 from isotrope.encoders.progress import quiet_transformers
-from isotrope.errors import IsotropeError
+from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus, build_corpus
-from isotrope.text.outputs import whole_or_nothing
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source, shown
 from isotrope.training.assemble import check_teachers, finished, make_batches, make_guide, trained_student

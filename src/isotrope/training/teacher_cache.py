@@ -11,8 +11,8 @@ from torch import Tensor
 
 from isotrope.encoders import Encoder
 from isotrope.encoders.progress import progress
+from isotrope.io.atomic import whole_or_nothing
 from isotrope.text.corpus import Corpus
-from isotrope.text.outputs import whole_or_nothing
 
 
 class VectorCache:

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Stage, Wording
 from isotrope.text.files import Row
 from isotrope.text.sources import Source, matching_rows
-from isotrope.views.texts import TextView, count_texts, make_text_view, make_views, watching
+from isotrope.views.text import TextView, count_texts, make_text_view, make_views, watching
 
 
 def with_text_views(

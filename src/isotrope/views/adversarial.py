@@ -16,7 +16,7 @@ from torch import Tensor
 
 from isotrope.encoders import Encoder
 from isotrope.encoders.packing import Batch
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.views.embedding import Layer, Unmoved
 
 Norm = Literal["sentence", "token"]

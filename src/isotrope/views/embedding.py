@@ -18,7 +18,7 @@ import torch
 from torch import Tensor
 
 from isotrope.encoders.packing import Batch
-from isotrope.errors import IsotropeError
+from isotrope.io.errors import IsotropeError
 from isotrope.views.draws import Rounding, choose, free_tokens, rank, sentence_of, share, shuffled
 
 Layer = Literal["word", "embeddings"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import Any, TypeAlias, get_args
 
-from isotrope.errors import IsotropeError, nearest
+from isotrope.io.errors import IsotropeError, nearest
 from isotrope.views.adversarial import Adversarial, Norm
 from isotrope.views.draws import Rounding
 from isotrope.views.embedding import Dropout, FeatureCutoff, Identity, Layer, Shuffle, SpanCutoff, TokenCutoff

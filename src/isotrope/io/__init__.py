@@ -1,0 +1,1 @@
+"""Ground floor: errors, whole files, the Hub. Knows nothing of text, encoders or recipes."""
