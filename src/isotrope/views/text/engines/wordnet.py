@@ -24,7 +24,7 @@ from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from isotrope.io.errors import IsotropeError
 
-INSTALL = "get one by apt install wordnet-base or python -m nltk.downloader wordnet, or name it with --wordnet DIR"
+INSTALL = "get one by apt install wordnet-base or python -m nltk.downloader wordnet, or give the folder of another"
 DEBIAN = Path("/usr/share/wordnet")
 PARTS_OF_SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 FORMS_KEPT = 2**17  # whose synonyms are remembered
