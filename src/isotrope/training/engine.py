@@ -119,8 +119,7 @@ class Engine(Trainer):  # type: ignore[misc]
         if "loss" in logs:
             logs.update({name: sum(found) / len(found) for name, found in self.parts.items()})
             self.parts.clear()
-            if self.learner.temperature.log.requires_grad:
-                logs["temperature"] = float(self.learner.temperature.log.detach().exp())
+            logs.update(self.learner.log_figures())
             logs["padding"] = 1 - self.tokens / max(self.places, 1)
         super().log(logs, *args, **kwargs)
 

@@ -31,13 +31,12 @@ from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source, shown
-from isotrope.training.assemble import check_teachers, finished, make_batches, make_guide, trained_student
+from isotrope.training.assemble import finished, make_batches, make_learner, probe, with_teacher
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import RUN, check_run, last_checkpoint, writing
 from isotrope.training.development import development_scores, development_sets
 from isotrope.training.engine import LOG, Engine
 from isotrope.training.further_pairs import with_further_pairs
-from isotrope.training.learner import Learner
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
 from isotrope.training.text_views import with_text_views
 from isotrope.training.watch import Score, Watch
@@ -74,16 +73,15 @@ def train(
     if seed is not None:
         chosen["training.seed"] = seed
     if teacher is not None:
-        stages = enumerate(recipes.load(str(recipe), chosen).stages)
-        chosen |= {f"stages.{k}.guide.model": str(teacher) for k, one in stages if one.guide.model != "previous"}
+        chosen |= with_teacher(recipes.load(str(recipe), chosen), str(teacher))
     resolved = recipes.load(str(recipe), chosen)
-    check_teachers(resolved)
     sets = development_sets(dev, len(resolved.stages))
     run = Run(Path(output), resolved, str(model), dev=sets[0] if len(dict.fromkeys(sets)) == 1 else sets)
     run.open(resume)
     try:
         scores = development_scores(sets, data, resolved)
         encoder, sources = load(model), as_sources(sentences)
+        probe(resolved, encoder)
         numbers = range(len(resolved.stages))
         texts = [run.text(k, sources, column, scored=scores[k] is not None, resume=resume) for k in numbers]
         for k in numbers:
@@ -145,11 +143,10 @@ class Run:
             return self._made(done, encoder)
         started = encoder if stage.start == "previous" else load(self.model if stage.start == "model" else stage.start)
         set_seed(stage.training.seed)
-        student = trained_student(started, stage)
-        guide = make_guide(stage, student, encoder)
-        learner = Learner(student, guide, stage).to(started.device)
+        learner = make_learner(stage, started, encoder)
+        student = learner.student
         corpus, plan, held_out = text
-        batches = make_batches(corpus, plan, stage, student, guide, folder)
+        batches = make_batches(corpus, plan, stage, student, learner.guide, folder)
         watched = held_out or list(range(min(WATCHED_ROWS, len(corpus))))
         watch = Watch(
             batch=batches.item(watched, torch.Generator().manual_seed(0)),
