@@ -96,10 +96,9 @@ def _made_up(stage: Stage, learner: Learner) -> dict[str, object]:
     student, reader = learner.student, learner.guide.reader or learner.student
 
     def ids(encoder: Encoder, column: str) -> list[list[int]]:
-        ordinary = [k for k in range(len(encoder.tokenizer)) if k not in set(encoder.tokenizer.all_special_ids)]
-        drawn = torch.randint(len(ordinary), (PROBED, PROBED_TOKENS))
-        wrap = encoder.tokenizer.build_inputs_with_special_tokens
-        return [wrap([ordinary[int(k)] for k in row]) for row in drawn]
+        words = torch.randint(len(encoder.tokenizer), (PROBED, PROBED_TOKENS)).tolist()
+        texts = encoder.tokenizer.batch_decode(words, skip_special_tokens=True)
+        return encoder.tokenize(texts, stage.training.max_length)
 
     item = laid_out(stage, student, reader, ids)
     if stage.supervision.labels:
