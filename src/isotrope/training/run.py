@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -24,7 +25,6 @@ from transformers import set_seed
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
-from isotrope.encoders.progress import quiet_transformers
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
@@ -33,13 +33,15 @@ from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source, shown
 from isotrope.training.assemble import check_teachers, finished, make_batches, make_guide, trained_student
 from isotrope.training.bar import RunBar
-from isotrope.training.checkpoints import RUN, check_run, last_checkpoint, writing
+from isotrope.training.checkpoints import writing
 from isotrope.training.development import development_scores, development_sets
-from isotrope.training.engine import LOG, Engine
 from isotrope.training.further_pairs import with_further_pairs
 from isotrope.training.learner import Learner
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
+from isotrope.training.run_folder import LOG, RUN, check_run, locked, read_json
+from isotrope.training.stage_loop import stage_loop
 from isotrope.training.text_views import with_text_views
+from isotrope.training.trackers import check_trackers
 from isotrope.training.watch import Score, Watch
 
 StageText: TypeAlias = tuple[Corpus, Plan, list[int]]  # the last: rows that are held out
@@ -79,20 +81,22 @@ def train(
     resolved = recipes.load(str(recipe), chosen)
     check_teachers(resolved)
     sets = development_sets(dev, len(resolved.stages))
+    for stage in resolved.stages:
+        check_trackers(stage.training.report_to)
     run = Run(Path(output), resolved, str(model), dev=sets[0] if len(dict.fromkeys(sets)) == 1 else sets)
-    run.open(resume)
-    try:
-        scores = development_scores(sets, data, resolved)
-        encoder, sources = load(model), as_sources(sentences)
-        numbers = range(len(resolved.stages))
-        texts = [run.text(k, sources, column, scored=scores[k] is not None, resume=resume) for k in numbers]
-        for k in numbers:
-            encoder = run.stage(k, encoder, texts[k], scores[k], resume=resume)
-    except IsotropeError:
-        if not resume:
-            run.forget()
-        raise
-    return run.finish(encoder)
+    with run.open(resume):
+        try:
+            scores = development_scores(sets, data, resolved)
+            encoder, sources = load(model), as_sources(sentences)
+            numbers = range(len(resolved.stages))
+            texts = [run.text(k, sources, column, scored=scores[k] is not None, resume=resume) for k in numbers]
+            for k in numbers:
+                encoder = run.stage(k, encoder, texts[k], scores[k], resume=resume)
+        except IsotropeError:
+            if not resume:
+                run.forget()
+            raise
+        return run.finish(encoder)
 
 
 def as_sources(sentences: Any) -> list[Source]:
@@ -112,10 +116,16 @@ class Run:
     model: str
     dev: str | list[str | None] | None
 
-    def open(self, resume: bool) -> None:
-        """Makes it, or checks that the one there was begun alike."""
+    @contextmanager
+    def open(self, resume: bool) -> Iterator[None]:
+        """Makes it, or checks that the settings of the one there are the same; nobody else may use it meanwhile."""
         if resume or is_main_process():  # which makes the folder, and the others may come later
             check_run(self.folder, resume=resume)
+        with locked(self.folder) if is_main_process() else nullcontext():
+            self._write_settings(resume)
+            yield
+
+    def _write_settings(self, resume: bool) -> None:
         stages = [stage.model_dump(mode="json") for stage in self.recipe.stages]
         identity: dict[str, Any] = {
             "recipe": f"{self.recipe.name}:{self.recipe.variant}",
@@ -125,14 +135,10 @@ class Run:
         identity |= stages[0] if len(stages) == 1 else {"stages": stages}
         file = self.folder / RUN
         if resume:
-            if differing := differences(json.loads(file.read_text()), identity):
-                raise IsotropeError(f"{self.folder}: begun otherwise, so not resumed: {shown(differing, '; ')}")
+            if differing := differences(read_json(file), identity):
+                raise IsotropeError(f"{self.folder}: settings differ from the original run: {shown(differing, '; ')}")
             return
         if is_main_process():
-            try:
-                self.folder.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                raise IsotropeError(f"{self.folder}: can't be made ({error.strerror or error})") from error
             (self.folder / "recipe.toml").write_text(recipes.to_toml(self.recipe), encoding="utf-8")
             with whole_or_nothing(file) as path:
                 path.write_text(json.dumps(identity, indent=2) + "\n", encoding="utf-8")
@@ -158,13 +164,7 @@ class Run:
             score=score,
         )
         bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
-        try:
-            checkpoint = last_checkpoint(folder) if resume else None
-            engine = Engine(learner, batches, watch, folder, bar)
-            with quiet_transformers():
-                engine.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-        finally:
-            bar.stop()
+        stage_loop(learner, batches, watch, folder, bar).run(resume=resume)
         result = finished(student, started, stage).eval()
         if len(self.recipe.stages) == 1:
             return result
@@ -243,7 +243,7 @@ class Run:
         try:
             build_corpus(sources, columns, scratch, column=column)
             if resume and there.is_dir():
-                before, now = (json.loads((one / "corpus.json").read_text()) for one in (there, scratch))
+                before, now = (read_json(one / "corpus.json") for one in (there, scratch))
                 if before["fingerprint"] != now["fingerprint"]:
                     changed = shown(differences(before["counts"], now["counts"]) or ["other text"], "; ")
                     raise IsotropeError(
