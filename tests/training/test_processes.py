@@ -152,7 +152,7 @@ def test_the_first_process_alone_writes(together: Path, tmp_path: Path) -> None:
     written = [torch.load(together / f"{rank}.pt")[1] for rank in range(WORLD)]
     assert written == [[], []]
     files = {str(file.relative_to(together / "run")) for file in (together / "run").rglob("*") if file.is_file()}
-    assert {file for file in files if "rng" in file} == {f"checkpoint-3/rng_state_{rank}.pth" for rank in range(WORLD)}
+    assert {file for file in files if "rng" in file} == {f"checkpoint-3/rng-{rank}.pt" for rank in range(WORLD)}
     assert {"run.json", "recipe.toml", "log.jsonl", "corpus/plan.npy", "encoder/modules.json"} <= files
 
 

@@ -17,10 +17,8 @@ Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that wa
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Precision = Annotated[
-    Literal["float32", "bfloat16"] | None,
-    typer.Option(
-        help="bfloat16 is faster where the processor has it, and a little less exact.", show_default="float32"
-    ),
+    Literal["float32", "bfloat16", "float16"] | None,
+    typer.Option(help="bfloat16 is faster where the processor supports it, and less exact.", show_default="float32"),
 ]
 BatchSize = Annotated[int, typer.Option(min=1, help="Sentences at a time.")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...", show_default="the fastest there is")]

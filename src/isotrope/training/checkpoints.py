@@ -174,7 +174,9 @@ def _to_disk(path: Path) -> None:
 
 
 def _remove_old(run: Path, keep: int | None) -> None:
-    """All but the newest, and the best."""
+    """All but the newest and the best, and what a kill left half written."""
+    for partial in run.glob(".checkpoint-*.partial"):
+        shutil.rmtree(partial, ignore_errors=True)
     steps = sorted(step for path in run.glob("checkpoint-*") if (step := _step(path)) is not None)
     for step in steps[:-KEPT]:
         if step != keep:
