@@ -77,7 +77,7 @@ BAD = {
     "none.tsv: no such file": ("text.txt", "--dev", "none.tsv"),
     "nli.tsv: no column 'score'": ("text.txt", "--dev", "nli.tsv"),
     # the output; the last --output counts
-    "there: exists already; give --resume to go on with it, or another folder": ("text.txt", "--output", "there"),
+    "there: exists already; resume that run, or choose another folder": ("text.txt", "--output", "there"),
     "there: nothing to resume (no run.json in it)": ("text.txt", "--output", "there", "--resume"),
     "text.txt: a file, where the run's folder is to be": ("text.txt", "--output", "text.txt"),
     "text.txt/run: can't be made (Not a directory)": ("text.txt", "--output", "text.txt/run"),

@@ -77,8 +77,8 @@ def train(
 
     [dim]Example:[/] isotrope train reviews.txt --model bundled --output runs/reviews
     """
-    from isotrope.training.checkpoints import check_run
     from isotrope.training.processes import is_main_process
+    from isotrope.training.run_folder import check_run
 
     chosen = dict(_setting(text) for text in settings or ())
     resolved = _checked_recipe(recipe, chosen, corpus)
