@@ -18,8 +18,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from isotrope.encoders import Encoder
-from isotrope.encoders.progress import progress
 from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import progress
 
 LOGSCALE = 3.0  # scales are exp(3 s): s is learnt that much faster (Glow's own code)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,9 @@ from isotrope.encoders.encoder import Encoder
 from isotrope.encoders.heads import is_cls_mlp
 from isotrope.encoders.plain import PlainEncoder
 from isotrope.encoders.pooling import Pooling
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError, nearest
+from isotrope.io.hashes import sha256
 from isotrope.io.hub import hub_answers
 
 BUNDLED = Path(__file__).parent / "bundled"
@@ -147,15 +147,6 @@ def minilm_folder() -> Path:
     if sha256(weights) != MINILM_SHA256:
         raise IsotropeError(f"{weights} is not the published all-MiniLM-L6-v2 (SHA-256 differs); it is not used")
     return weights.parent
-
-
-def sha256(file: Path) -> str:
-    """Hex digest of a file's bytes."""
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def default_device() -> str:

@@ -2,7 +2,6 @@
 
 from isotrope.views.text.base import TextView, draws
 from isotrope.views.text.kinds import TEXT_KINDS, make_text_view
-from isotrope.views.text.progress import watching
 from isotrope.views.text.runner import Counts, ViewCounts, count_texts, make_views, read_metadata
 
 __all__ = [
@@ -15,5 +14,4 @@ __all__ = [
     "make_text_view",
     "make_views",
     "read_metadata",
-    "watching",
 ]

@@ -22,7 +22,7 @@ from transformers import AutoModelForMaskedLM, AutoTokenizer
 from isotrope.encoders.backbone import Backbone
 from isotrope.encoders.loading import default_device, resolve
 from isotrope.encoders.packing import lay_out
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import hub_answers
 from isotrope.views.text.base import draws
