@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from huggingface_hub import is_offline_mode
 from sentence_transformers import SentenceTransformer
-from sentence_transformers.util import import_module_class, load_file_path
+from sentence_transformers.util import import_from_string, load_file_path
 
 from isotrope.encoders.checks import check_model
 from isotrope.encoders.modules import is_own, own_module
@@ -27,6 +27,7 @@ def open_model(path: str, asked: str, offline_names: list[str]) -> SentenceTrans
     try:
         with quiet_transformers():
             entries: list[Entry] = _read_json(path, "modules.json", local) or []
+            _refuse_foreign_code(entries)
             own = any(is_own(entry["type"]) for entry in entries)
             model = _put_together(path, entries, local) if own else _stock(path, local)
             check_model(model, path, subfolder=entries[0]["path"] if entries else "", local_files_only=local)
@@ -42,6 +43,15 @@ def open_model(path: str, asked: str, offline_names: list[str]) -> SentenceTrans
     return model
 
 
+def _refuse_foreign_code(entries: list[Entry]) -> None:
+    for entry in entries:
+        if not is_own(entry["type"]) and not entry["type"].startswith("sentence_transformers."):
+            raise IsotropeError(
+                f"it brings code of its own ({entry['type']}), which is not run; if you trust it, open it with "
+                "SentenceTransformer(..., trust_remote_code=True) and give that as the model"
+            )
+
+
 def _stock(path: str, local: bool) -> SentenceTransformer:
     return SentenceTransformer(path, device="cpu", model_kwargs={"dtype": torch.float32}, local_files_only=local)
 
@@ -51,7 +61,7 @@ def _put_together(path: str, entries: list[Entry], local: bool) -> SentenceTrans
     which lets a folder bring any code; here each is taken from where it is known to be.
     """
     modules = [
-        _module_class(entry["type"], path).load(
+        _module_class(entry["type"]).load(
             path, subfolder=entry["path"], local_files_only=local, model_kwargs={"dtype": torch.float32}
         )
         for entry in entries
@@ -62,8 +72,8 @@ def _put_together(path: str, entries: list[Entry], local: bool) -> SentenceTrans
     return SentenceTransformer(modules=modules, device="cpu", **options)
 
 
-def _module_class(reference: str, path: str) -> Any:
-    return own_module(reference) if is_own(reference) else import_module_class(reference, path, trust_remote_code=False)
+def _module_class(reference: str) -> Any:
+    return own_module(reference) if is_own(reference) else import_from_string(reference)
 
 
 def _reason(error: Exception) -> str:
