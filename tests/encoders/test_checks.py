@@ -49,7 +49,7 @@ def other_words(folder: Path) -> None:
     change_config(folder, vocab_size=5000)
 
 
-DAMAGE: dict[str, Callable[[Path], None]] = {
+DAMAGE: dict[str, Callable[[Path], object]] = {
     "its files lack 48 of the weights that its config.json asks for: encoder.layer.4.": lambda folder: change_config(
         folder, num_hidden_layers=7
     ),
@@ -63,7 +63,7 @@ DAMAGE: dict[str, Callable[[Path], None]] = {
     "NaN or infinity), in 0.model.encoder.layer.1.": lambda folder: change_weights(folder, with_nan),
     "its tokenizer numbers words up to 8,191, and its word embeddings have 5,000 rows": other_words,
     "its weights have other sizes than its config.json says": lambda folder: change_config(folder, hidden_size=128),
-    "Error while deserializing header": lambda folder: shutil.copy(folder / "config.json", folder / "model.safetensors"),
+    "Error while deserializing header": lambda folder: (folder / "model.safetensors").write_bytes(b"no weights"),
     "no file named model.safetensors": lambda folder: (folder / "model.safetensors").unlink(),
 }
 

@@ -18,7 +18,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling as TokenP
 
 import isotrope
 from isotrope.baselines.wk import wk_pooled
-from isotrope.encoders.loading import BUNDLED, load, load_any, minilm_folder, sha256
+from isotrope.encoders.loading import BUNDLED, load, load_any, minilm_folder
 from isotrope.io.errors import IsotropeError
 
 TEXTS = ["A cat sat.", "Dogs bark loudly at night in the old town near the river.", "Hello!", "What is the time?"] * 3
@@ -173,11 +173,6 @@ def test_a_changed_minilm_is_refused(minilm: isotrope.Encoder, monkeypatch: pyte
     monkeypatch.setattr("isotrope.encoders.loading.MINILM_SHA256", "0" * 64)
     with pytest.raises(IsotropeError, match="SHA-256 differs"):
         minilm_folder()
-
-
-def test_sha256_of_a_file(tmp_path: Path) -> None:
-    (tmp_path / "abc").write_bytes(b"abc")
-    assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, cast
 
 import torch
-from sentence_transformers.base.modules import Module
 from torch import Tensor, nn
-from torch.nn import functional
 
 from isotrope.encoders import Encoder
 from isotrope.encoders.modules.flow import Flow
-from isotrope.encoders.progress import progress
 from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import progress
 
 
 @dataclass(frozen=True)

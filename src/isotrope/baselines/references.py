@@ -17,9 +17,11 @@ from transformers import PrinterCallback, TrainerCallback, set_seed
 
 from isotrope.encoders import Encoder, load
 from isotrope.encoders.loading import from_sentence_transformer
-from isotrope.encoders.progress import progress, quiet_transformers
-from isotrope.encoders.saving import check_folder, modules_of
+from isotrope.encoders.quiet import quiet_transformers
+from isotrope.encoders.saving import modules_of
+from isotrope.io.atomic import check_folder
 from isotrope.io.errors import IsotropeError, nearest
+from isotrope.io.progress import progress
 
 Pairs = Iterator[tuple[str, str]]
 ADAMW, RMSPROP = "adamw_torch", "rmsprop"

@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from isotrope.cli.console import many, waiting
+from isotrope.cli.console import many
 from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
 from isotrope.cli.options import Column
+from isotrope.io.atomic import check_folder
 from isotrope.io.errors import IsotropeError, nearest
 from isotrope.io.hub import stay_offline_without_hub
+from isotrope.io.progress import progress
 from isotrope.text.files import file_kind, open_bytes
 from isotrope.text.sources import HUB, matching_rows
 
@@ -77,11 +79,7 @@ def baseline(
     given = {name: value for name, value in {**options, "vectors": vectors}.items() if value is not None}
     chosen, sources = _checked(kind, given, corpus or []), corpus or []
     settings = {**chosen.defaults, **given}
-    with waiting("Starting"):
-        from isotrope.encoders.progress import progress
-        from isotrope.encoders.saving import check_folder
-
-        check_folder(output, force=force)
+    check_folder(output, force=force)
     check_models([settings["model"]] if "model" in settings else [], [pooling] if pooling else [])
     began, text = time.monotonic(), _Counted(sources, column)
     made = chosen.make(progress(text, f"{kind}: sentences", shown=True) if sources else None, **settings)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 from collections.abc import Callable
 from pathlib import Path
@@ -21,6 +20,7 @@ from isotrope.encoders.opening import open_model
 from isotrope.encoders.plain import PlainEncoder
 from isotrope.encoders.pooling import Pooling
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import sha256
 
 # a name, a folder, or a model that is in memory already
 Model: TypeAlias = "str | Path | Encoder | PlainEncoder | SentenceTransformer"
@@ -161,15 +161,6 @@ def minilm_folder() -> Path:
     if sha256(weights) != MINILM_SHA256:
         raise IsotropeError(f"{weights} is not the published all-MiniLM-L6-v2 (SHA-256 differs); it is not used")
     return weights.parent
-
-
-def sha256(file: Path) -> str:
-    """Hex digest of a file's bytes."""
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def default_device() -> str:

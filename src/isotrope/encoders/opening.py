@@ -13,7 +13,7 @@ from sentence_transformers.util import import_from_string, load_file_path
 
 from isotrope.encoders.checks import check_model
 from isotrope.encoders.modules import is_own, own_module
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError, nearest
 from isotrope.io.hub import hub_answers
 

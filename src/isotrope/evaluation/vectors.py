@@ -22,9 +22,9 @@ import torch
 from numpy.typing import NDArray
 
 from isotrope.encoders import Encoder, PlainEncoder, encode_together
-from isotrope.encoders.loading import sha256
 from isotrope.evaluation.encodes import Encodes
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import sha256
 from isotrope.text.cache import cache_folder
 
 LARGEST = 4 * 2**30  # bytes of all files together; beyond it those that were used longest ago are removed

@@ -24,7 +24,7 @@ from transformers import set_seed
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
