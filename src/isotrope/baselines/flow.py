@@ -4,47 +4,55 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import ClassVar
 
 import torch
+from pydantic import Field
 from torch import Tensor, nn
 
+from isotrope.baselines.base import OnEncoder
 from isotrope.encoders import Encoder
 from isotrope.encoders.modules.flow import Flow
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import progress
 
 
-@dataclass(frozen=True)
-class FlowSettings:
-    """BERT-flow's `config_l3_d3_w32` and the numbers of its training."""
-
-    levels: int = 3
-    depth: int = 3
-    width: int = 32  # of the hidden layers in a coupling
-    epochs: float = 1
-    steps: int | None = None  # in place of epochs
-    batch_size: int = 64  # 32 pairs, as published
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.01
-    seed: int = 1
-
-
-def fit_flow(
-    encoder: Encoder, sentences: Iterable[str], settings: FlowSettings | None = None, *, show_progress: bool = False
-) -> Encoder:
-    """The encoder with a flow behind it, fitted on the sentences' vectors without labels. The encoder stays as it is.
+class FlowSpec(OnEncoder):
+    """BERT-flow's `config_l3_d3_w32` and the numbers of its training.
 
     BERT-flow means the last two layers (`last2`); its code takes the first and the last instead (`first-last`).
     """
-    settings = settings or FlowSettings()
+
+    title: ClassVar[str] = "A normalising flow, BERT-flow (Li et al., 2020)"
+    kind: str = "flow"
+    pooling: str | None = "last2"
+    levels: int = Field(default=3, ge=1)
+    depth: int = Field(default=3, ge=1)
+    width: int = Field(default=32, ge=1)  # of the hidden layers in a coupling
+    epochs: float = Field(default=1, gt=0)
+    steps: int | None = Field(default=None, ge=1)  # in place of epochs
+    batch_size: int = Field(default=64, ge=1)  # 32 pairs, as published
+    learning_rate: float = Field(default=1e-3, gt=0)
+    weight_decay: float = Field(default=0.01, ge=0)
+    seed: int = Field(default=1, ge=0)
+
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> Encoder:
+        """The vectors are made once, then the flow is trained on them."""
+        return fit_flow(self.encoder(self.pooling), text or (), self, show_progress=show_progress)
+
+
+def fit_flow(
+    encoder: Encoder, sentences: Iterable[str], settings: FlowSpec | None = None, *, show_progress: bool = False
+) -> Encoder:
+    """The encoder with a flow behind it, fitted on the sentences' vectors. The encoder itself stays as it is."""
+    settings = settings or FlowSpec()
     vectors = torch.from_numpy(encoder.encode(sentences))
     flow = Flow(encoder.dim, settings.levels, settings.depth, settings.width)
     train_flow(flow, vectors, settings, show_progress=show_progress)
     return encoder.with_tail([*encoder.tail, flow.to(encoder.device).eval()])
 
 
-def train_flow(flow: Flow, vectors: Tensor, settings: FlowSettings, *, show_progress: bool = False) -> list[float]:
+def train_flow(flow: Flow, vectors: Tensor, settings: FlowSpec, *, show_progress: bool = False) -> list[float]:
     """Maximises the likelihood of vectors (sentences, dim). Gives the loss of each step, in bits per dimension."""
     if len(vectors) < settings.batch_size:
         raise IsotropeError(

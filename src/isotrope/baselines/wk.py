@@ -2,11 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import ClassVar, Literal
+
+from pydantic import Field
+
+from isotrope.baselines.base import OnEncoder
 from isotrope.encoders import Encoder, PlainEncoder
 from isotrope.encoders.heads import is_normalize
 from isotrope.encoders.modules.wk import FIRST_LAYER, WKPooling
 from isotrope.encoders.saving import modules_of
 from isotrope.io.errors import IsotropeError
+
+
+class WKSpec(OnEncoder):
+    """WK pooling in place of the encoder's own."""
+
+    title: ClassVar[str] = "WK pooling, SBERT-WK (Wang and Kuo, 2020)"
+    text: ClassVar[Literal["needed", "optional", "unused"]] = "unused"
+    kind: str = "wk"
+    first_layer: int | None = Field(default=None, ge=0)  # None: 4, or a third of the layers of a shallower encoder
+
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> PlainEncoder:
+        """Nothing is fitted."""
+        return wk_pooled(self.encoder(), self.first_layer)
 
 
 def wk_pooled(encoder: Encoder, first_layer: int | None = None) -> PlainEncoder:

@@ -45,6 +45,14 @@ def matching_rows(
         raise IsotropeError(shown(lacking, " / ") or "no text was given")
 
 
+def as_sources(text: Any) -> list[Source]:
+    """What a caller gives as text (a file, several as `Path`, or sentences or rows in memory) as a list of sources."""
+    if isinstance(text, str | Path):
+        return [text]
+    items = list(text)
+    return items if items and all(isinstance(item, Path) for item in items) else [items]
+
+
 def kind_of(columns: tuple[str, ...]) -> str:
     """What rows with these columns are called: sentences, pairs, triplets, labelled pairs ..."""
     texts = len(text_columns(columns))
