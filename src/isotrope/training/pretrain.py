@@ -17,7 +17,7 @@ import torch
 from torch.optim import AdamW
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, set_seed
 
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences

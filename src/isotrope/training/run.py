@@ -30,7 +30,7 @@ from isotrope.encoders import Encoder, load
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
-from isotrope.text.sources import Source, shown
+from isotrope.text.sources import Source, as_sources, shown
 from isotrope.training.assemble import finished, make_batches, make_learner, probe, with_teacher
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import writing
@@ -113,13 +113,6 @@ def train(
         session.save(encoder, session.folder / "encoder")
         found = session.scored(scores[-1], encoder)
         return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began)
-
-
-def as_sources(sentences: Any) -> list[Source]:
-    """A file, several (as `Path`), or text in memory -> a list of sources."""
-    if isinstance(sentences, list) and sentences and all(isinstance(item, Path) for item in sentences):
-        return list(sentences)
-    return [list(sentences) if isinstance(sentences, Iterator) else sentences]  # stages read it again
 
 
 @dataclass

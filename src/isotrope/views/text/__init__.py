@@ -1,7 +1,6 @@
 """How a sentence is seen twice as text: in other words, made once by another program and kept."""
 
 from isotrope.views.text.base import TEXT_VIEWS, TextView, TextViewSpec, draws, make_text_view
-from isotrope.views.text.progress import watching
 from isotrope.views.text.runner import Counts, ViewCounts, count_texts, make_views, read_metadata
 
 __all__ = [
@@ -15,5 +14,4 @@ __all__ = [
     "make_text_view",
     "make_views",
     "read_metadata",
-    "watching",
 ]

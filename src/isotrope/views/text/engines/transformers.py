@@ -14,9 +14,10 @@ import torch
 from huggingface_hub import is_offline_mode
 from torch import Tensor
 
-from isotrope.encoders.loading import default_device, sha256
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.loading import default_device
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import sha256
 from isotrope.io.hub import hub_answers
 from isotrope.views.text.base import draws
 from isotrope.views.text.engines.languages import three_letters
