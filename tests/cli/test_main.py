@@ -85,7 +85,7 @@ def test_what_a_file_holds_reaches_the_terminal_short_and_without_escape_sequenc
     Path("x.jsonl").write_text('{"' + "\\u001b]0;owned\\u0007" + "long" * 9999 + '": "A dog."}\n')
     done = run("encode", "x.jsonl", "--output", "x.npy", "--column", "text")
     assert done.code == 2
-    assert done.err.startswith(r"Error: x.jsonl: line 1: no column 'text'; it has: \x1b]0;owned\x07longlong")
+    assert done.err.startswith(r"Error: x.jsonl: no column 'text'; it has: \x1b]0;owned\x07longlong")
     assert (len(done.err) < 520, done.err.count("\n")) == (True, 1)
 
 
