@@ -11,7 +11,7 @@ from isotrope.io.progress import Display
 from isotrope.recipes.schema import Stage
 from isotrope.text.files import Row
 from isotrope.text.sources import Source, matching_rows
-from isotrope.views.text import TextView, TextViewSpec, count_texts, make_views
+from isotrope.views.text import TextView, TextViewSpec, count_texts, write_views
 
 
 def with_text_views(
@@ -32,7 +32,7 @@ def with_text_views(
             table = folder / f"views-{number}.parquet"
             folder.mkdir(parents=True, exist_ok=True)
             with Display("views", count_texts([source], column), unit="rows") as progress:
-                make_views([source], views, table, column=column, progress=progress)
+                write_views([source], views, table, column=column, progress=progress)
             given.append(table)
         else:
             given.append(_Renamed(source, stage.columns, column) if column else source)
