@@ -37,16 +37,18 @@ def load(
     pooling: str | Pooling | None = None,
     device: str | torch.device | None = None,
     max_seq_length: int | None = None,
+    precision: str | None = None,
 ) -> Encoder:
     """An encoder from `bundled`, `minilm`, a folder, or a name on the Hugging Face Hub.
 
     A sentence-transformers folder keeps its own pooling; a bare transformer is mean-pooled. `pooling` overrides both.
+    `precision`: what the encoder computes in, `float32`, `bfloat16` or `float16`; its vectors are float32.
     """
     path = resolve(name_or_folder)
     encoder = from_sentence_transformer(_open(path, name_or_folder), name=str(name_or_folder))
     if max_seq_length is not None:
         encoder.max_seq_length = max_seq_length
-    return _ready(encoder, path, pooling, device)
+    return _ready(encoder, path, pooling, device, precision)
 
 
 def load_any(
@@ -54,6 +56,7 @@ def load_any(
     *,
     pooling: str | Pooling | None = None,
     device: str | torch.device | None = None,
+    precision: str | None = None,
 ) -> Encoder | PlainEncoder:
     """`load`, for all that needs vectors only: what can't be an `Encoder` (word vectors, word counts, modules between
     transformer and pooling) comes as sentence-transformers loads it.
@@ -64,8 +67,9 @@ def load_any(
         encoder = from_sentence_transformer(model, name=name)
     except IsotropeError:
         plain = PlainEncoder(model, name=name)
+        plain.precision = precision or "float32"
         return (plain if pooling is None else plain.with_pooling(pooling)).to(device or default_device()).eval()
-    return _ready(encoder, path, pooling, device)
+    return _ready(encoder, path, pooling, device, precision)
 
 
 def from_sentence_transformer(model: SentenceTransformer, name: str = "") -> Encoder:
@@ -83,11 +87,18 @@ def from_sentence_transformer(model: SentenceTransformer, name: str = "") -> Enc
     )
 
 
-def _ready(encoder: Encoder, path: str, pooling: str | Pooling | None, device: str | torch.device | None) -> Encoder:
+def _ready(
+    encoder: Encoder,
+    path: str,
+    pooling: str | Pooling | None,
+    device: str | torch.device | None,
+    precision: str | None,
+) -> Encoder:
     if not _has_pooler_weights(path):
         encoder.backbone.model.pooler = None
     if pooling is not None:
         encoder = encoder.with_pooling(pooling)
+    encoder.precision = precision or "float32"
     return encoder.to(device or default_device()).eval()
 
 

@@ -1,7 +1,7 @@
 """From text and a recipe to a tuned encoder, in a run folder that can be resumed.
 
 output/
-  run.json       what the run was begun with
+  run.json       settings of the run
   recipe.toml    the resolved recipe
   stage-1/ ...   where a recipe has several stages; a single stage lies in the run folder itself
     corpus/      the text as Arrow, and which rows make which batch
@@ -238,7 +238,7 @@ class Run:
     def _build_corpus(
         self, sources: Sequence[Source], columns: tuple[str, ...], there: Path, column: str | None, *, resume: bool
     ) -> None:
-        """Builds it beside its place; a resumed run must find what it was begun with."""
+        """Builds it beside its place; a resumed run must have the text of the original one."""
         scratch = there.with_name("corpus.new")
         try:
             build_corpus(sources, columns, scratch, column=column)
@@ -247,7 +247,7 @@ class Run:
                 if before["fingerprint"] != now["fingerprint"]:
                     changed = shown(differences(before["counts"], now["counts"]) or ["other text"], "; ")
                     raise IsotropeError(
-                        f"{self.folder}: begun with another corpus, so not resumed: "
+                        f"{self.folder}: the text differs from the original run: "
                         f"{shown(before['sources'])} -> {shown(now['sources'])}; {changed}"
                     )
             else:
