@@ -34,6 +34,7 @@ from transformers import get_scheduler, set_seed
 
 from isotrope.encoders.loading import default_device
 from isotrope.encoders.packing import Batch
+from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
 from isotrope.training import checkpoints
@@ -48,7 +49,6 @@ from isotrope.training.watch import collapse
 
 Item = dict[str, Any]  # keyword arguments of the model: tensors and `Batch`es
 Evaluations = list[dict[str, float]]
-PRECISIONS = {"float32": torch.float32, "bfloat16": torch.bfloat16, "float16": torch.float16}
 
 
 @dataclass(frozen=True)
@@ -96,7 +96,7 @@ class Loop:
         self.model, self.optimiser, self.batches = model, optimiser, batches
         self.folder, self.settings, self.bar, self.log_file = folder, settings, bar, RunLog(folder / LOG)
         self.after_step, self.figures, self.measure, self.should_stop = after_step, figures, measure, should_stop
-        self.advice = advice
+        self.advice, self.precision = advice, dtype_of(settings.precision)
         self.accelerator = Accelerator(
             cpu=default_device() == "cpu",
             mixed_precision="no",  # one setting for the life of a process; two stages may differ
@@ -172,8 +172,7 @@ class Loop:
     def loss(self, item: Item, accumulated: int) -> Tensor:
         """The loss of one batch, as its share of the step; it and its parts are added up for the log."""
         moved = {id(value): value.to(self.device) for value in item.values()}  # two views may be one batch
-        precision = PRECISIONS[self.settings.precision]
-        with torch.autocast(self.device.type, dtype=precision, enabled=precision != torch.float32):
+        with torch.autocast(self.device.type, self.precision, enabled=self.precision != torch.float32):
             parts: dict[str, Tensor] = self.wrapped(**{name: moved[id(value)] for name, value in item.items()})
         self._stop_unless_finite("loss", float(parts["loss"].detach()))
         for name in parts if len(parts) > 2 else ("loss",):  # a single part is the loss itself

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
@@ -32,9 +33,17 @@ class RunLog:
             stream.write(json.dumps({"step": step, **finite}) + "\n")
 
 
+def read_log(file: Path) -> list[dict[str, Any]]:
+    """The lines of figures."""
+    return [json.loads(line) for _, line in read_log_lines(file)]
+
+
 def read_log_lines(file: Path) -> Iterator[tuple[int, str]]:
     """The lines of a log, each with its step. The last one may have been cut off by a kill, and is left out then."""
-    lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    try:
+        lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError as error:
+        raise IsotropeError(f"{file}: can't be read ({error.strerror or error})") from error
     for number, line in enumerate(lines, 1):
         step = _step(line)
         if step is not None:
