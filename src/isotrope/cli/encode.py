@@ -12,7 +12,7 @@ import typer
 
 from isotrope.cli.console import counting, many, waiting
 from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
-from isotrope.cli.options import BatchSize, Column, Device, Force
+from isotrope.cli.options import BatchSize, Column, Device, Force, Precision
 from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.text import Counts, read_sentences
 
@@ -41,6 +41,7 @@ def encode(
     batch_size: BatchSize = 32,
     normalize: Annotated[bool, typer.Option("--normalize", help="Scale every vector to length 1.")] = False,
     device: Device = None,
+    precision: Precision = None,
     force: Force = False,
 ) -> None:
     """Turn a file of sentences into a file of vectors.
@@ -52,7 +53,7 @@ def encode(
     check_output(output, WRITERS, force=force)
     total = _count(source, column)
     check_models([model], [pooling] if pooling else [])
-    encoder = load_encoder(model, pooling=pooling, device=device)
+    encoder = load_encoder(model, pooling=pooling, device=device, precision=precision)
     began, counts = time.monotonic(), Counts()
     sentences = read_sentences(source, column, counts)
     with (
