@@ -214,7 +214,8 @@ def spec_of_signature(thing: Callable[..., Any], called: type[Any], path: str) -
     arguments = own_arguments(thing, called.given)
     if taken := [name for name in arguments if name in called.model_fields]:
         raise IsotropeError(f"'{path}': the argument '{taken[0]}' has the name of a key that isotrope reads itself")
-    hints = get_type_hints(thing.__init__ if isinstance(thing, type) else thing, include_extras=True)
+    signed: Any = inspect.getattr_static(thing, "__init__") if isinstance(thing, type) else thing
+    hints = get_type_hints(signed, include_extras=True)
     fields: dict[str, Any] = {
         name: (hints.get(name, Any), ... if p.default is p.empty else p.default) for name, p in arguments.items()
     }

@@ -34,6 +34,7 @@ from isotrope.cli import (
     views,
 )
 from isotrope.io.errors import IsotropeError, one_line, reason
+from isotrope.training.interruption import Interrupted
 
 app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
@@ -58,6 +59,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     try:
         code = app(arguments, prog_name="isotrope", standalone_mode=False)
         sys.stdout.flush()
+    except Interrupted as stopped:
+        typer.echo(f"Stopped at step {stopped.step}; continue with --resume", err=True)
+        code = stopped.exit_code
     except IsotropeError as error:
         _complain(error.for_shell)
     except typer.TyperException as error:

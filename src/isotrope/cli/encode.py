@@ -9,7 +9,7 @@ import typer
 
 from isotrope.cli.console import many
 from isotrope.cli.models import MODEL_HELP, check_models
-from isotrope.cli.options import BatchSize, Column, Device, Force
+from isotrope.cli.options import BatchSize, Column, Device, Force, Precision
 from isotrope.io.atomic import check_output
 
 
@@ -33,6 +33,7 @@ def encode(
     batch_size: BatchSize = 32,
     normalize: Annotated[bool, typer.Option("--normalize", help="Scale every vector to length 1.")] = False,
     device: Device = None,
+    precision: Precision = None,
     force: Force = False,
 ) -> None:
     """Turn a file of sentences into a file of vectors.
@@ -54,6 +55,7 @@ def encode(
         batch_size=batch_size,
         normalize=normalize,
         device=device,
+        precision=precision,
         force=force,
         show_progress=True,
     )

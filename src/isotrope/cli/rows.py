@@ -12,7 +12,7 @@ from typing import Any
 from isotrope.io.errors import IsotropeError
 from isotrope.text.arrays import open_table
 from isotrope.text.corpus import ABOUT, KEYS
-from isotrope.training.checkpoints import RUN
+from isotrope.training.run_folder import RUN
 
 BASELINE = "baseline.json"  # in the folder of a baseline, beside the keys of the text that it was fitted on
 

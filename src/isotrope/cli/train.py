@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,7 @@ from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_table, waiting
 from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
-from isotrope.cli.options import AsJson, Column, Data, Resume, RunFolder
+from isotrope.cli.options import AsJson, Column, Data, Precision, Resume, RunFolder
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
@@ -70,6 +69,7 @@ def train(
     seed: Annotated[int | None, typer.Option(min=0, show_default="the recipe's")] = None,
     teacher: Teacher = None,
     column: Column = None,
+    precision: Precision = None,
     resume: Resume = False,
     as_json: AsJson = False,
 ) -> None:
@@ -77,10 +77,12 @@ def train(
 
     [dim]Example:[/] isotrope train reviews.txt --model bundled --output runs/reviews
     """
-    from isotrope.training.checkpoints import check_run
     from isotrope.training.processes import is_main_process
+    from isotrope.training.run_folder import check_run
 
     chosen = dict(_setting(text) for text in settings or ())
+    if precision is not None:
+        chosen["training.precision"] = precision
     resolved = _checked_recipe(recipe, chosen, corpus)
     if is_main_process():  # which makes the folder, and the others may come later
         check_run(output, resume=resume)
@@ -141,7 +143,7 @@ def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str]) -> R
 def _models(recipe: Recipe, model: str, teacher: str | None) -> list[str]:
     """Every model that the run will load."""
     starts = [stage.start for stage in recipe.stages if stage.start not in ("previous", "model")]
-    teachers = [stage.guide.model for stage in recipe.stages if stage.guide.model not in (None, "previous")]
+    teachers = [name for stage in recipe.stages if (name := getattr(stage.guide, "model", None)) != "previous"]
     named = [model, *starts, *([teacher] if teacher else teachers)]
     return [name for name in dict.fromkeys(named) if name]
 
@@ -171,8 +173,10 @@ def _summary(
 
 def _logs(output: Path, stages: int) -> list[list[dict[str, Any]]]:
     """The lines of each stage's log."""
+    from isotrope.training.run_log import read_log
+
     folders = [output] if stages == 1 else [output / f"stage-{number + 1}" for number in range(stages)]
-    return [[json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()] for folder in folders]
+    return [read_log(folder / "log.jsonl") for folder in folders]
 
 
 def _figures(lines: list[dict[str, Any]]) -> dict[str, dict[str, float]]:

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import overload
+from typing import TypeAlias, overload
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from isotrope.io.vector_files import WRITERS, Floats
 from isotrope.text.sources import Counts, Source, read_sentences
 
 log = logging.getLogger(__name__)
+
+Chunks: TypeAlias = Iterator[tuple[list[str], Floats]]  # sentences beside their vectors
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,7 @@ def encode(
     batch_size: int = ...,
     normalize: bool = ...,
     device: str | None = ...,
+    precision: str | None = ...,
     force: bool = ...,
     show_progress: bool = ...,
 ) -> Floats: ...
@@ -65,6 +68,7 @@ def encode(
     batch_size: int = ...,
     normalize: bool = ...,
     device: str | None = ...,
+    precision: str | None = ...,
     force: bool = ...,
     show_progress: bool = ...,
 ) -> EncodedFile: ...
@@ -80,6 +84,7 @@ def encode(
     batch_size: int = 32,
     normalize: bool = False,
     device: str | None = None,
+    precision: str | None = None,
     force: bool = False,
     show_progress: bool = False,
 ) -> Floats | EncodedFile:
@@ -97,6 +102,7 @@ def encode(
         batch_size: sentences at a time.
         normalize: scales every vector to length 1.
         device: `"cpu"`, `"cuda"` ...; without it the fastest there is.
+        precision: what it computes in, `"float32"`, `"bfloat16"` or `"float16"`; the vectors are float32.
         force: replaces a file that is there already.
         show_progress: shows a bar on a terminal.
 
@@ -108,24 +114,16 @@ def encode(
         >>> encode(["A dog runs.", "A cat sleeps."]).shape
         (2, 256)
     """
-    target = None if output is None else Path(output)
-    if target is not None:
-        check_output(target, WRITERS, force=force)
-    total = _count(source, column, show_progress)
+    if output is not None:
+        check_output(Path(output), WRITERS, force=force)
+    total, counts = _count(source, column, show_progress), Counts()
     with waiting(f"Loading {model}" if isinstance(model, str | Path) else "Loading", shown=show_progress):
-        encoder = load_any(model, pooling=pooling, device=device)
-    began, truncated, counts = time.monotonic(), encoder.truncated, Counts()
+        encoder = load_any(model, pooling=pooling, device=device, precision=precision)
+    chunks = _with_vectors(encoder, read_sentences(source, column, counts), batch_size, normalize)
     with Display("Encoding", total, shown=show_progress) as advance:
-        chunks = _with_vectors(encoder, read_sentences(source, column, counts), batch_size, normalize)
-        if target is None:
+        if output is None:
             return _gathered(chunks, counts, advance)
-        with whole_or_nothing(target) as partial, WRITERS[target.suffix.lower()](partial, encoder.dim) as write:
-            for texts, vectors in chunks:
-                write(texts, vectors)
-                advance(len(texts))
-    cut, longest = encoder.truncated - truncated, encoder.max_seq_length
-    seconds = time.monotonic() - began
-    return EncodedFile(target, counts.sentences, encoder.dim, counts.blank, cut, longest, seconds)
+        return _written(chunks, counts, advance, encoder, Path(output))
 
 
 def _count(source: Source, column: str | None, show_progress: bool) -> int | None:
@@ -136,7 +134,7 @@ def _count(source: Source, column: str | None, show_progress: bool) -> int | Non
         return sum(1 for _ in read_sentences(source, column))
 
 
-def _gathered(chunks: Iterable[tuple[list[str], Floats]], counts: Counts, advance: Display) -> Floats:
+def _gathered(chunks: Chunks, counts: Counts, advance: Display) -> Floats:
     found = []
     for _, vectors in chunks:
         found.append(vectors)
@@ -146,9 +144,28 @@ def _gathered(chunks: Iterable[tuple[list[str], Floats]], counts: Counts, advanc
     return np.concatenate(found)
 
 
+def _written(
+    chunks: Chunks, counts: Counts, advance: Display, encoder: Encoder | PlainEncoder, output: Path
+) -> EncodedFile:
+    began, before = time.monotonic(), encoder.truncated
+    with whole_or_nothing(output) as partial, WRITERS[output.suffix.lower()](partial, encoder.dim) as write:
+        for texts, vectors in chunks:
+            write(texts, vectors)
+            advance(len(texts))
+    return EncodedFile(
+        path=output,
+        sentences=counts.sentences,
+        dim=encoder.dim,
+        blank=counts.blank,
+        truncated=encoder.truncated - before,
+        max_seq_length=encoder.max_seq_length,
+        seconds=time.monotonic() - began,
+    )
+
+
 def _with_vectors(
     encoder: Encoder | PlainEncoder, sentences: Iterable[str], batch_size: int, normalize: bool
-) -> Iterator[tuple[list[str], Floats]]:
+) -> Chunks:
     """Chunks of sentences beside their vectors."""
     ahead: deque[str] = deque()  # taken by the encoder, vectors still to come
 

@@ -36,6 +36,7 @@ def load(
     pooling: str | Pooling | None = None,
     device: str | torch.device | None = None,
     max_seq_length: int | None = None,
+    precision: str | None = None,
 ) -> Encoder:
     """An encoder that can be tuned.
 
@@ -47,13 +48,14 @@ def load(
         device: where it runs; without it a model that is in memory stays where it is, and others go to the GPU if
             there is one.
         max_seq_length: tokens of a sentence that are read.
+        precision: what it computes in: float32, bfloat16 or float16; its vectors are float32.
 
     Example:
         >>> import isotrope
         >>> isotrope.load("bundled", pooling="cls").encode("A dog runs.").shape
         (256,)
     """
-    found = load_any(model, pooling=None, device=device)
+    found = load_any(model, device=device, precision=precision)
     if isinstance(found, PlainEncoder):
         found = from_sentence_transformer(found.model, name=found.name)  # says why it can't be
     if max_seq_length is not None:
@@ -66,6 +68,7 @@ def load_any(
     *,
     pooling: str | Pooling | None = None,
     device: str | torch.device | None = None,
+    precision: str | None = None,
 ) -> Encoder | PlainEncoder:
     """`load`, for all that needs vectors only: what can't be an `Encoder` (word vectors, word counts, modules between
     transformer and pooling) comes as sentence-transformers loads it.
@@ -83,6 +86,8 @@ def load_any(
         found = _wrapped(model, "") if isinstance(model, SentenceTransformer) else model
     if pooling is not None:
         found = found.with_pooling(pooling)
+    if precision is not None:
+        found.precision = precision
     return (found if device is None else found.to(device)).eval()
 
 

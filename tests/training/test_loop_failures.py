@@ -15,10 +15,9 @@ import torch
 from torch import Tensor
 
 from isotrope.io.errors import IsotropeError
-from isotrope.training import engine as module
-from isotrope.training.checkpoints import last_checkpoint
+from isotrope.training import run_log
 
-from .engines import Make, checkpoints, lines, same, saved_student, spoilt, student
+from .loops import Make, checkpoints, lines, same, saved_student, spoilt, student
 
 
 @pytest.mark.parametrize(
@@ -33,21 +32,21 @@ from .engines import Make, checkpoints, lines, same, saved_student, spoilt, stud
 def test_what_is_no_number_stops_the_run_and_spoils_nothing(
     make: Make, what: str, spoil: Callable[[Tensor], Tensor], clip: float
 ) -> None:
-    engine = make(save_steps=1, clip=clip)
-    spoilt(engine, 3, spoil)
+    loop = make(save_steps=1, clip=clip)
+    spoilt(loop, 3, spoil)
     with pytest.raises(
         IsotropeError, match=f"the {what} after step 2; the last good checkpoint is checkpoint-2; lower"
     ):
-        engine.train()
-    assert checkpoints(engine) == [2]
-    assert all(value.isfinite().all() for value in saved_student(engine.run, 2).values())
-    assert all(value.isfinite().all() for value in student(engine).values())
+        loop.run()
+    assert checkpoints(loop) == [1, 2]
+    assert all(value.isfinite().all() for value in saved_student(loop.folder, 2).values())
+    assert all(value.isfinite().all() for value in student(loop).values())
 
 
 def test_a_run_that_diverges_is_told_as_such(make: Make) -> None:
-    engine = make(learning_rate=1e30, warmup=0, clip=0)
+    loop = make(learning_rate=1e30, warmup=0, clip=0)
     with pytest.raises(IsotropeError, match="became nan after step"):
-        engine.train()
+        loop.run()
 
 
 def full(*args: Any, **kwargs: Any) -> None:
@@ -56,25 +55,25 @@ def full(*args: Any, **kwargs: Any) -> None:
 
 def test_a_disk_that_fills_up_leaves_the_last_checkpoint(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     wanted = make(folder="whole")
-    wanted.train()
-    engine = make()
+    wanted.run()
+    loop = make()
     save = torch.save
     monkeypatch.setattr(torch, "save", lambda what, path: (full if "checkpoint-4" in str(path) else save)(what, path))
     with pytest.raises(IsotropeError, match=r"checkpoint-4 could not be written .*No space left") as told:
-        engine.train()
-    assert "the last whole checkpoint is checkpoint-2; make room, then go on with --resume" in str(told.value)
-    assert checkpoints(engine) == [2]
+        loop.run()
+    assert "the last whole checkpoint is checkpoint-2; free some space, then resume the run" in str(told.value)
+    assert checkpoints(loop) == [2]
     monkeypatch.undo()
     resumed = make()
-    resumed.train(str(last_checkpoint(resumed.run)))
+    resumed.run(resume=True)
     assert same(student(resumed), student(wanted))
 
 
 def test_a_log_that_can_not_be_written_is_told_in_one_line(make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    engine = make()
-    monkeypatch.setattr(module.json, "dumps", full)
+    loop = make()
+    monkeypatch.setattr(run_log.json, "dumps", full)
     with pytest.raises(IsotropeError, match=r"log.jsonl could not be written .*the last whole checkpoint is none"):
-        engine.train()
+        loop.run()
 
 
 @pytest.fixture
@@ -95,21 +94,20 @@ def little_disk(tmp_path: Path) -> Iterator[Callable[[int], None]]:
 
 def test_a_real_disk_that_is_full(make: Make, little_disk: Callable[[int], None]) -> None:
     wanted = make(folder="whole")
-    wanted.train()
-    size = sum(file.stat().st_size for file in (wanted.run / "checkpoint-4").iterdir()) / 1e6
-    weights = (wanted.run / "checkpoint-4" / "model.safetensors").stat().st_size / 1e6
+    wanted.run()
+    size = sum(file.stat().st_size for file in (wanted.folder / "checkpoint-4").iterdir()) / 1e6
+    weights = (wanted.folder / "checkpoint-4" / "model.safetensors").stat().st_size / 1e6
     for megabytes in (size + 0.5 * weights, size + weights + 0.5 * (size - weights)):  # safetensors; torch.save
         little_disk(int(megabytes / 1.048576))
-        engine = make()
-        kept = last_checkpoint(engine.run)
-        with pytest.raises(IsotropeError, match=r"checkpoint-4 could not be written .*make room, then go on"):
-            engine.train(str(kept) if kept else None)
-        assert checkpoints(engine) == [2]
+        loop = make()
+        with pytest.raises(IsotropeError, match=r"checkpoint-4 could not be written .*free some space"):
+            loop.run(resume=True)
+        assert checkpoints(loop) == [2]
     little_disk(int(3 * size))
     resumed = make()
-    resumed.train(str(last_checkpoint(resumed.run)))
+    resumed.run(resume=True)
     assert same(student(resumed), student(wanted))
-    assert checkpoints(resumed) == [4]
+    assert checkpoints(resumed) == [2, 4]
 
 
 def test_a_collapse_is_named_as_it_happens(
@@ -117,7 +115,7 @@ def test_a_collapse_is_named_as_it_happens(
 ) -> None:
     ranks = iter([40.0, 39.0, 18.0, 17.0, 41.0])
     monkeypatch.setattr("isotrope.training.watch.effective_rank", lambda vectors: next(ranks))
-    make().train()
+    make().run()
     said = [line for line in capsys.readouterr().err.splitlines() if "collapsing" in line]
     assert [line.partition(":")[0] for line in said] == ["step 2", "step 3"]
     assert "their effective rank fell from 40.0 to 18.0" in said[0]
@@ -128,11 +126,11 @@ def test_a_resumed_run_still_knows_how_it_began(
 ) -> None:
     ranks = iter([40.0, 30.0, 25.0, 22.0, 19.0])
     monkeypatch.setattr("isotrope.training.watch.effective_rank", lambda vectors: next(ranks))
-    engine = make()
-    spoilt(engine, 3, lambda loss: loss * math.nan)
+    loop = make()
+    spoilt(loop, 3, lambda loss: loss * math.nan)
     with pytest.raises(IsotropeError):
-        engine.train()
+        loop.run()
     resumed = make()
-    resumed.train(str(last_checkpoint(resumed.run)))
+    resumed.run(resume=True)
     assert "step 4: the vectors are collapsing: their effective rank fell from 40.0 to 19.0" in capsys.readouterr().err
     assert [line["step"] for line in lines(resumed)] == [0, 1, 1, 2, 2, 3, 3, 4, 4]

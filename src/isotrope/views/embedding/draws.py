@@ -6,12 +6,13 @@ same state of torch's generator are seen in the very same way, and a saved state
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import torch
 from torch import Tensor
 
-from isotrope.encoders.packing import Batch
+if TYPE_CHECKING:
+    from isotrope.encoders.packing import Batch
 
 Rounding = Literal["down", "nearest"]
 

@@ -18,20 +18,21 @@ from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
 from isotrope.training.assemble import finished, make_batches, make_guide, trained_student
 from isotrope.training.bar import RunBar
-from isotrope.training.engine import Engine
 from isotrope.training.learner import Learner
+from isotrope.training.loop import Loop
+from isotrope.training.stage_loop import stage_loop
 from isotrope.training.watch import Watch
 
 TEXTS = bundled_sentences()
 NAMES = ("text", "view1", "view2", "source", "target", "sentence1", "sentence2")
 ROWS = [dict(zip(NAMES, TEXTS[7 * k : 7 * k + 7], strict=True)) | {"label": k % 3} for k in range(53)]
-Make = Callable[..., Engine]
+Make = Callable[..., Loop]
 
 
 def maker(small: str, folder_of_runs: Path) -> Make:
     """Makes engines in folders of their own: `make(recipe, score, **settings of training)`."""
 
-    def made(recipe: str = "sg-opt", score: Any = None, folder: str = "run", **training: Any) -> Engine:
+    def made(recipe: str = "sg-opt", score: Any = None, folder: str = "run", **training: Any) -> Loop:
         settings: dict[str, Any] = {"batch_size": 8, "steps": 4, "eval_steps": 1, "save_steps": 2} | training
         changes = {key if "." in key else f"training.{key}": value for key, value in settings.items()}
         if recipe == "parallel":
@@ -57,23 +58,23 @@ def maker(small: str, folder_of_runs: Path) -> Make:
         batches = make_batches(corpus, plan, stage, student, learner.guide, run)
         watched = batches.item([0, 1, 2, 3], torch.Generator())
         watch = Watch(watched, False, lambda: finished(student, encoder, stage), score)
-        return Engine(learner, batches, watch, run, RunBar("test"))
+        return stage_loop(learner, batches, watch, run, RunBar("test"))
 
     return made
 
 
-def lines(engine: Engine) -> list[dict[str, Any]]:
+def lines(loop: Loop) -> list[dict[str, Any]]:
     """The log. NaN and Infinity are no JSON."""
 
     def refuse(word: str) -> None:
         raise ValueError(word)
 
-    text = (engine.run / "log.jsonl").read_text()
+    text = (loop.folder / "log.jsonl").read_text()
     return [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
 
 
-def student(engine: Engine) -> dict[str, Tensor]:
-    return {key: value.clone() for key, value in engine.learner.student.state_dict().items()}
+def student(loop: Loop) -> dict[str, Tensor]:
+    return {key: value.clone() for key, value in loop.model.student.state_dict().items()}
 
 
 def saved_student(run: Path, step: int) -> dict[str, Tensor]:
@@ -85,8 +86,8 @@ def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
     return one.keys() == other.keys() and all(torch.equal(value, other[key]) for key, value in one.items())
 
 
-def checkpoints(engine: Engine) -> list[int]:
-    return sorted(int(path.name.removeprefix("checkpoint-")) for path in engine.run.glob("checkpoint-*"))
+def checkpoints(loop: Loop) -> list[int]:
+    return sorted(int(path.name.removeprefix("checkpoint-")) for path in loop.folder.glob("checkpoint-*"))
 
 
 def falling(*scores: float) -> Callable[[Any], float]:
@@ -95,14 +96,14 @@ def falling(*scores: float) -> Callable[[Any], float]:
     return lambda encoder: next(left)
 
 
-def spoilt(engine: Engine, step: int, spoil: Callable[[Tensor], Tensor]) -> None:
+def spoilt(loop: Loop, step: int, spoil: Callable[[Tensor], Tensor]) -> None:
     """The loss of one step is not what it should be."""
-    forward, calls = engine.learner.forward, iter(range(1, 100))
+    forward, calls = loop.model.forward, iter(range(1, 100))
 
     def wrong(**batch: Any) -> dict[str, Tensor]:
         parts = forward(**batch)
-        if engine.learner.training and next(calls) == step:
+        if loop.model.training and next(calls) == step:
             parts["loss"] = spoil(parts["loss"])
         return parts
 
-    engine.learner.forward = wrong  # type: ignore[method-assign]
+    loop.model.forward = wrong  # type: ignore[method-assign]
