@@ -48,7 +48,6 @@ def load_encoder(
     with waiting(f"Loading {name}"):
         from isotrope.encoders import load_any
 
-        _check_device(device)
         return load_any(name, pooling=pooling, device=device, precision=precision)
 
 
@@ -57,14 +56,4 @@ def load_transformer(name: str, *, pooling: str | None = None, device: str | Non
     with waiting(f"Loading {name}"):
         from isotrope.encoders import load
 
-        _check_device(device)
         return load(name, pooling=pooling, device=device)
-
-
-def _check_device(device: str | None) -> None:
-    import torch
-
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise IsotropeError(f"there is no device '{device}' on this machine; leave out --device") from error

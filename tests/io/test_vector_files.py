@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
-from isotrope.cli.vectors import WRITERS
+from isotrope.io.vector_files import WRITERS
 
 
 @pytest.mark.parametrize("ending", WRITERS)
