@@ -227,7 +227,7 @@ def _say_what_it_saw(output: Path, model: str | None, keys: bytearray) -> None:
     """Beside the encoder, for `evaluate`, which marks the rows that have met test sentences."""
     import numpy as np
 
-    from isotrope.cli.rows import BASELINE
+    from isotrope.evaluation.provenance import BASELINE
     from isotrope.text.arrays import growing_table
     from isotrope.text.corpus import KEYS
 

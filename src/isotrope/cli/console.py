@@ -5,13 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import typer
 from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+
+if TYPE_CHECKING:
+    from isotrope.evaluation.results.printing import Printable
 
 
 def many(count: int, noun: str) -> str:
@@ -30,6 +33,18 @@ def print_table(table: Table) -> None:
     if not console.is_terminal:
         console.width = 1000
     console.print(table)
+
+
+def print_result(result: Printable, *, as_json: bool = False) -> None:
+    """What the library found: its tables and lines, or its JSON."""
+    if as_json:
+        typer.echo(result.json(), nl=False)
+        return
+    for part in result.parts():
+        if isinstance(part, Table):
+            print_table(part)
+        else:
+            typer.echo(part)
 
 
 def waiting(title: str) -> AbstractContextManager[Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from isotrope.cli.console import waiting
 from isotrope.io.errors import IsotropeError
@@ -14,31 +14,34 @@ if TYPE_CHECKING:
     from isotrope.encoders import Encoder, PlainEncoder
 
 MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
+LOCAL = ("bundled", "minilm", "use")
 USE = "use"  # a reference that is no folder: the Universal Sentence Encoder out of its package
 
 
-def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
-    """Each name is a model: a folder on this machine or, as far as its configuration, on the Hub."""
-    names = [name for name in names if name != USE]
-    if not all(name in ("bundled", "minilm") or Path(name).exists() for name in names):
+def prepare_hub(models: Iterable[str], *, local_data: bool = True) -> None:
+    """Goes offline without a network, unless nothing is wanted from the Hub. To be called before torch is imported."""
+    if not local_data or not all(name in LOCAL or Path(name).exists() for model in models for name in _members(model)):
         stay_offline_without_hub()
+
+
+def _members(model: str) -> list[str]:
+    """`NAME=A,B` -> A, B."""
+    return [model] if Path(model).exists() else model.rpartition("=")[2].split(",")
+
+
+def given_models(names: Iterable[str]) -> list[Any]:
+    """Names as the library takes them; one that is no folder and in no layer below is loaded here."""
+    return [_use() if name == USE else name for name in names]
+
+
+def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
+    """`isotrope.evaluation.models.check_models`, with a spinner."""
+    names = [name for name in names if name != USE]
+    prepare_hub(names)
     with waiting("Starting"):
-        from huggingface_hub import hf_hub_download
-        from huggingface_hub.errors import HFValidationError
+        from isotrope.evaluation.models import check_models as check
 
-        from isotrope.encoders.loading import load_any, resolve
-        from isotrope.encoders.pooling import Pooling
-
-        for pooling in poolings:
-            Pooling.parse(pooling)
-        for name in names:
-            if not Path(resolve(name)).is_dir():
-                try:
-                    hf_hub_download(name, "config.json")
-                except HFValidationError as error:
-                    raise IsotropeError(f"there is no model folder '{name}'") from error
-                except Exception:
-                    load_any(name)  # says what is wrong
+        check(names, poolings)
 
 
 def load_encoder(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder | PlainEncoder:
@@ -49,9 +52,7 @@ def load_encoder(name: str, *, pooling: str | None = None, device: str | None = 
         _check_device(device)
         if name != USE:
             return load_any(name, pooling=pooling, device=device)
-        from isotrope.baselines.use import universal_sentence_encoder
-
-        encoder = universal_sentence_encoder()
+        encoder = _use()
         return encoder if pooling is None else encoder.with_pooling(pooling)
 
 
@@ -62,6 +63,12 @@ def load_transformer(name: str, *, pooling: str | None = None, device: str | Non
 
         _check_device(device)
         return load(name, pooling=pooling, device=device)
+
+
+def _use() -> PlainEncoder:
+    from isotrope.baselines.use import universal_sentence_encoder
+
+    return universal_sentence_encoder()
 
 
 def _check_device(device: str | None) -> None:

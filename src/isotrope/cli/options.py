@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -18,3 +18,7 @@ Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 BatchSize = Annotated[int, typer.Option(min=1, help="Sentences at a time.")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...", show_default="the fastest there is")]
+Precision = Annotated[
+    Literal["float32", "bfloat16"] | None,
+    typer.Option(help="Of the computation; bfloat16 is faster.", show_default="float32"),
+]

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from isotrope.encoders import Encoder, PlainEncoder, encode_together
 from isotrope.encoders.loading import sha256
-from isotrope.evaluation.encodes import Encodes
+from isotrope.evaluation.protocols import SentenceEncoder as Encodes
 from isotrope.io.errors import IsotropeError
 from isotrope.text.cache import cache_folder
 

@@ -34,7 +34,7 @@ class Counts:
     blank: int = 0
 
 
-def read_sentences(path: str | Path, column: str | None = None, counts: Counts | None = None) -> Iterator[str]:
+def read_sentences(path: Any, column: str | None = None, counts: Counts | None = None) -> Iterator[str]:
     """One sentence after another. Blank ones are skipped and counted. A file without any is an error."""
     counts = counts if counts is not None else Counts()
     before = counts.sentences
@@ -87,7 +87,10 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
         raise IsotropeError(f"{path}: can't be read ({error.strerror or error})") from error
 
 
-def _texts(path: str | Path, column: str | None) -> Iterator[str]:
+def _texts(path: Any, column: str | None) -> Iterator[str]:
+    if not isinstance(path, str | Path):
+        yield from path
+        return
     kind, where = file_kind(path), _shown(path)
     if kind == "txt" and column:
         raise IsotropeError(f"{where}: plain text has no columns; leave out --column")
