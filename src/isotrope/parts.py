@@ -18,13 +18,17 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib.metadata import entry_points
-from typing import Any, ClassVar, Generic, TypeVar, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from isotrope.io.errors import IsotropeError, nearest
+
+# a name, file or folder: text in TOML, and from Python also a Path
+PathText = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, Path) else value)]
 
 
 class Section(BaseModel):

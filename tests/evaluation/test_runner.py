@@ -98,15 +98,13 @@ def test_keyword_only_arguments_are_settings(encoder: isotrope.Encoder, own: str
     given = {"kind": f"{own}:case", "word": "snow"}
     (cell,) = evaluate(encoder, [given], cache=False).columns[0].cells
     assert cell.value == pytest.approx(own_tasks.case(encoder.encode, word="snow"), abs=1e-5)
-    with pytest.raises(IsotropeError, match="no such key.*did you mean 'word'"):
+    with pytest.raises(IsotropeError, match=r"no such key.*did you mean 'word'"):
         read_task({"kind": f"{own}:case", "wrod": "snow"})
     with pytest.raises(IsotropeError, match="should be a valid string"):
         read_task({"kind": f"{own}:case", "word": 3})
 
 
-def test_several_figures_are_several_columns_also_in_a_suite(
-    encoder: isotrope.Encoder, own: str, data: Path
-) -> None:
+def test_several_figures_are_several_columns_also_in_a_suite(encoder: isotrope.Encoder, own: str, data: Path) -> None:
     alone = evaluate(encoder, own_tasks.norms, cache=False)
     assert [column.section.metric for column in alone.columns] == ["shortest", "longest"]
     results = evaluate([encoder, encoder.with_pooling("cls")], f"{own}:norms", suite="sts", data=data, cache=False)
@@ -169,9 +167,7 @@ def test_results_export_themselves(encoder: isotrope.Encoder, tmp_path: Path) ->
     assert "Spearman x 100" in str(results)
 
 
-def test_without_pandas_it_is_said_what_to_install(
-    encoder: isotrope.Encoder, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_pandas_it_is_said_what_to_install(encoder: isotrope.Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     results = evaluate(encoder, split="dev", cache=False)
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(IsotropeError, match="to_pandas needs pandas: pip install pandas"):

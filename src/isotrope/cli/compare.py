@@ -9,7 +9,7 @@ import typer
 
 from isotrope.cli import console
 from isotrope.cli.inspect import CorpusHelp, Seed
-from isotrope.cli.models import MODEL_HELP, given_models, prepare_hub
+from isotrope.cli.models import MODEL_HELP, prepare_hub
 from isotrope.cli.options import AsJson, BatchSize, Column, Device, Precision
 
 
@@ -41,10 +41,9 @@ def compare(
     with console.waiting("Starting"):
         from isotrope.evaluation import compare as measure
 
-    first, second = given_models([before, after])
     found = measure(
-        first,
-        second,
+        before,
+        after,
         corpus,
         column=column,
         sentences=size,

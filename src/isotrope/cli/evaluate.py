@@ -9,7 +9,7 @@ import typer
 from rich.table import Table
 
 from isotrope.cli import console
-from isotrope.cli.models import MODEL_HELP, given_models, prepare_hub
+from isotrope.cli.models import MODEL_HELP, prepare_hub
 from isotrope.cli.options import AsJson, BatchSize, Data, Device, Force, Precision, Split
 from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.io.errors import IsotropeError
@@ -106,7 +106,7 @@ def evaluate(
         from isotrope.evaluation import evaluate as measure
 
     results = measure(
-        given_models(models),
+        models,
         names,
         suite=suite,
         data=data,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from isotrope.cli import console
-from isotrope.cli.models import MODEL_HELP, given_models, prepare_hub
+from isotrope.cli.models import MODEL_HELP, prepare_hub
 from isotrope.cli.options import AsJson, BatchSize, Column, Data, Device, Force, Precision
 from isotrope.cli.pictures import check_picture, draw
 
@@ -43,7 +43,7 @@ def inspect(
         from isotrope.evaluation import inspect as look
 
     found = look(
-        given_models(models),
+        models,
         corpus,
         column=column,
         sentences=size,

@@ -13,6 +13,7 @@ from rich.table import Table
 from isotrope.cli.console import many, print_json, print_table, waiting
 from isotrope.cli.options import AsJson, Column, Force
 from isotrope.io.atomic import check_output
+from isotrope.io.progress import Display
 
 if TYPE_CHECKING:
     from isotrope.views.text import Counts, TextView
@@ -104,13 +105,13 @@ def _make(kind: str, pivots: list[str] | None, given: dict[str, Any]) -> dict[st
 
 
 def _run(corpus: list[str], made: dict[str, TextView], output: Path, *, column: str | None, **options: Any) -> Counts:
-    from isotrope.views.text import count_texts, make_views, watching
+    from isotrope.views.text import count_texts, make_views
 
     total = None
     if all(Path(source).is_file() for source in corpus):  # a pipe can be read once only
         with waiting("Reading the corpus"):
             total = count_texts(corpus, column)
-    with watching("Views", total) as progress:
+    with Display("Views", total, unit="rows") as progress:
         return make_views(corpus, made, output, column=column, progress=progress, **options)
 
 

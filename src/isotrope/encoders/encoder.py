@@ -18,8 +18,8 @@ from torch.nn import functional
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch, lay_out
 from isotrope.encoders.pooling import Pooling, mix
-from isotrope.encoders.progress import progress
 from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import progress
 
 CHUNK_BATCHES = 64  # how many batches are read ahead and sorted by length together
 

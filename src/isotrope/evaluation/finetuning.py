@@ -26,7 +26,7 @@ from transformers import (
 from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders import Encoder
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.evaluation.data.glue import Glue, load_glue
 from isotrope.evaluation.data.labelled import Example
 from isotrope.evaluation.models import Model, check_models, model_name, open_transformer

@@ -15,12 +15,12 @@ from huggingface_hub.errors import HFValidationError
 from sentence_transformers import SentenceTransformer
 
 from isotrope.encoders import Encoder, PlainEncoder, Pooling, load, load_any
-from isotrope.encoders.loading import from_sentence_transformer, resolve
+from isotrope.encoders.loading import Model as Model
+from isotrope.encoders.loading import resolve
 from isotrope.evaluation.provenance import is_run, run_settings, run_text
 from isotrope.io.errors import IsotropeError
 
-Model: TypeAlias = str | Path | Encoder | PlainEncoder | SentenceTransformer
-Models: TypeAlias = Model | Sequence[Model] | Mapping[str, Model | Sequence[Model]]
+Models: TypeAlias = "Model | Sequence[Model] | Mapping[str, Model | Sequence[Model]]"
 
 
 @dataclass(frozen=True)
@@ -93,43 +93,26 @@ def check_device(device: str | None) -> None:
 
 
 def open_model(model: Model, *, device: str | None = None, precision: str | None = None) -> Encoder | PlainEncoder:
-    """The encoder of a model, for all that needs vectors only."""
-    if isinstance(model, str | Path):
-        return load_any(encoder_folder(model), **_placed(device, precision))
-    encoder = _wrapped(model)
-    return _moved(encoder, device, precision)
+    """The encoder of a model, for all that needs vectors only. One in memory is used as it is, not copied."""
+    return load_any(_source(model), **_placed(model, device, precision))
 
 
 def open_transformer(model: Model, *, device: str | None = None, precision: str | None = None) -> Encoder:
-    """The encoder of a model, for what looks into layers."""
-    if isinstance(model, str | Path):
-        return load(encoder_folder(model), **_placed(device, precision))
-    encoder = from_sentence_transformer(model, model_name(model)) if isinstance(model, SentenceTransformer) else model
-    if not isinstance(encoder, Encoder):
-        raise IsotropeError(f"'{model_name(model)}' has no layers to look into: it is not a transformer with a pooling")
-    _moved(encoder, device, precision)
-    return encoder
+    """The encoder of a model, for what looks into its layers."""
+    return load(_source(model), **_placed(model, device, precision))
 
 
-def _wrapped(model: Encoder | PlainEncoder | SentenceTransformer) -> Encoder | PlainEncoder:
-    if isinstance(model, Encoder | PlainEncoder):
-        return model
-    try:
-        return from_sentence_transformer(model, model_name(model)).eval()
-    except IsotropeError:  # word vectors, modules between transformer and pooling
-        return PlainEncoder(model, name=model_name(model)).eval()
+def _source(model: Model) -> Model:
+    return encoder_folder(model) if isinstance(model, str | Path) else model
 
 
-def _placed(device: str | None, precision: str | None) -> dict[str, Any]:
+def _placed(model: Model, device: str | None, precision: str | None) -> dict[str, Any]:
     check_device(device)
-    return {"device": device} | ({} if precision is None else {"precision": precision})
-
-
-def _moved(encoder: Encoder | PlainEncoder, device: str | None, precision: str | None) -> Encoder | PlainEncoder:
-    check_device(device)
-    if precision is not None:
-        raise IsotropeError(f"'{encoder.name}' is loaded already; choose its precision where it is loaded")
-    return encoder.to(device) if device else encoder
+    if precision is None:
+        return {"device": device}
+    if not isinstance(model, str | Path):
+        raise IsotropeError(f"'{model_name(model)}' is loaded already; choose its precision where it is loaded")
+    return {"device": device, "precision": precision}
 
 
 def _several(models: Model | Sequence[Model]) -> list[Model]:

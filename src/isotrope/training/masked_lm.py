@@ -16,7 +16,7 @@ from isotrope.encoders import Encoder
 from isotrope.encoders.backbone import Backbone
 from isotrope.encoders.loading import resolve
 from isotrope.encoders.packing import Batch, lay_out
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 
 IntArray = np.ndarray[Any, np.dtype[np.integer[Any]]]
 IGNORED = -100

@@ -17,7 +17,7 @@ from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, Trainer, Tr
 from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders.loading import default_device
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences

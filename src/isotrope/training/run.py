@@ -24,13 +24,13 @@ from transformers import set_seed
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
-from isotrope.text.sources import Source, shown
+from isotrope.text.sources import Source, as_sources, shown
 from isotrope.training.assemble import check_teachers, finished, make_batches, make_guide, trained_student
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import RUN, check_run, last_checkpoint, writing
@@ -93,14 +93,6 @@ def train(
             run.forget()
         raise
     return run.finish(encoder)
-
-
-def as_sources(sentences: Any) -> list[Source]:
-    """A file, several (as `Path`), or text in memory -> a list of sources."""
-    if isinstance(sentences, (str, Path)):
-        return [sentences]
-    items = list(sentences)
-    return items if items and all(isinstance(item, Path) for item in items) else [items]
 
 
 @dataclass

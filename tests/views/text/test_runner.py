@@ -192,10 +192,10 @@ def test_progress_counts_every_sentence(tmp_path: Path, small_chunks: None) -> N
     ("source", "message"),
     [
         (["a dull day", " "], "not one row for the table: 1 sentences, 1 blank rows; view1 empty in 1"),
-        ([{"text": 3}], "the given text: row 1: 3 is not text"),
-        ([{"text": "a \ud800"}], r"row 1: '\\ud800' is half a character"),
+        ([{"text": 3}], "the given text: row 1: column 'text' holds 3, not text"),
+        ([{"text": "a \ud800"}], r"row 1: column 'text' holds '\\ud800', half a character"),
         ([], "no sentences in it"),
-        ([{"a": "x y", "b": "y z"}], "Name one with --column: a, b"),
+        ([{"a": "x y", "b": "y z"}], "Name one with column=: a, b"),
     ],
 )
 def test_bad_text_is_one_line_and_no_file(tmp_path: Path, source: list[Any], message: str) -> None:

@@ -64,7 +64,7 @@ def layers(
     with display.waiting(f"Loading {model_name(model)}"):
         encoder = open_transformer(model, device=device, precision=precision)
     with display.waiting(f"{model_name(model)}: {name}"):
-        return replace(layer_map(encoder, pairs), task=name, split=split or "test")
+        return replace(layer_map(encoder, pairs), model=model_name(model), task=name, split=split or "test")
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,6 +13,7 @@ from isotrope.evaluation.senteval.classifiers import PAPER, PROTOTYPING, SentEva
 from isotrope.evaluation.senteval.protocol import Classifier, check_rows, evaluate_transfer
 from isotrope.evaluation.tasks.base import BATCH_SIZE, Figure, Outcome, Task, TaskSpec
 from isotrope.evaluation.vectors import Vectors
+from isotrope.io.hashes import digest
 
 ANY = dict.fromkeys(("train", "validation", "test"), WHOLE)
 TRAIN_TEST = {"train": "train", "test": "test"}
@@ -54,7 +54,7 @@ class TransferTask(Task):
     def measure(self, vectors: Vectors, batch_size: int = BATCH_SIZE) -> Outcome:
         """The classifiers take longer than the vectors, so their results are cached too."""
         work = repr((self.name, self.spec.senteval, self.spec.classifier, self.labelled.examples))
-        found = vectors.once(hashlib.blake2b(work.encode(), digest_size=16).hexdigest(), lambda: self._train(vectors))
+        found = vectors.once(digest(work).hex(), lambda: self._train(vectors))
         correct = np.array([row == "1" for row in found["correct"]], np.float64)
         figures = {"accuracy": Figure(found["accuracy"], (Sample("mean", correct),))}
         return Outcome(figures, found["as_json"])
