@@ -13,7 +13,7 @@ from isotrope.cli.console import print_table, waiting
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder
-    from isotrope.evaluation.sts import Pairs
+    from isotrope.evaluation import Pairs
 
 UNTUNED = ("cls", "mean")
 RECIPES = {"sg-opt:bundled": None, "consert:bundled": 60, "simcse:bundled": 120}  # with steps: fewer for little text
@@ -28,11 +28,11 @@ def demo(
     """Tune the bundled encoder by three recipes on the bundled sentences, and measure it before and after."""
     with waiting("Starting"):
         import isotrope
-        from isotrope.evaluation import load_task
+        from isotrope.evaluation import load_pairs
         from isotrope.text import bundled_sentences
         from isotrope.training.run import train
 
-        pairs = load_task("bundled")
+        pairs = load_pairs("bundled")
         rows = [("no tuning", *_figures(isotrope.load(pooling=pooling), pairs)) for pooling in UNTUNED]
     with tempfile.TemporaryDirectory() as scratch:
         for recipe, steps in RECIPES.items():
@@ -44,13 +44,13 @@ def demo(
 
 def _figures(encoder: Encoder, pairs: Pairs) -> tuple[str, float, float, float]:
     """Pooling, Spearman x 100, alignment of the pairs that mean the same, uniformity of all sentences."""
+    from isotrope.evaluation.correlation import correlations, cosines
     from isotrope.evaluation.geometry import alignment, uniformity
-    from isotrope.evaluation.sts import cosines, score
 
     vectors = encoder.encode([*pairs.sentences1, *pairs.sentences2])
     first, second = vectors[: len(pairs.scores)], vectors[len(pairs.scores) :]
     alike = [i for i, grade in enumerate(pairs.scores) if grade >= ALIKE]
-    spearman = score(pairs, cosines(first, second)).spearman["all"]
+    spearman = correlations(pairs, cosines(first, second)).spearman["all"]
     return str(encoder.pooling), spearman, alignment(first[alike], second[alike]), uniformity(vectors)
 
 
