@@ -135,7 +135,9 @@ def test_without_a_supervised_loss_it_is_refused_in_words(encoder: Encoder, sent
         Adversarial().on(batch, encoder, None)
 
 
-@pytest.mark.parametrize(("variant", "norm", "at"), [("paper", "sentence", "word"), ("official", "token", "embeddings")])
+@pytest.mark.parametrize(
+    ("variant", "norm", "at"), [("paper", "sentence", "word"), ("official", "token", "embeddings")]
+)
 def test_the_part_attacks_the_batch_that_it_is_shown(
     precise: Encoder, batch: Batch, variant: str, norm: str, at: str
 ) -> None:

@@ -55,7 +55,9 @@ def test_the_layouts_compared_here_do_differ() -> None:
 def test_token_cutoff_zeroes_its_exact_share_of_whole_tokens(
     sizes: list[int], rate: float, rounding: str, specials: bool, seed: int
 ) -> None:
-    for cut, n in zip(both(TokenCutoff(rate=rate, specials=specials, rounding=rounding), sizes, seed), sizes, strict=True):
+    for cut, n in zip(
+        both(TokenCutoff(rate=rate, specials=specials, rounding=rounding), sizes, seed), sizes, strict=True
+    ):
         tokens = cut.any(1)
         assert torch.equal(tokens, cut.all(1))
         assert int(tokens.sum()) == rounded((n if specials else max(n - 2, 0)) * rate, rounding)
@@ -76,7 +78,9 @@ def test_feature_cutoff_zeroes_its_exact_share_of_whole_columns(
 @quick
 @given(lengths, rates, roundings, st.booleans(), seeds)
 def test_span_cutoff_zeroes_neighbours(sizes: list[int], rate: float, rounding: str, specials: bool, seed: int) -> None:
-    for cut, n in zip(both(SpanCutoff(rate=rate, specials=specials, rounding=rounding), sizes, seed), sizes, strict=True):
+    for cut, n in zip(
+        both(SpanCutoff(rate=rate, specials=specials, rounding=rounding), sizes, seed), sizes, strict=True
+    ):
         where = cut.any(1).nonzero().flatten().tolist()
         assert torch.equal(cut.any(1), cut.all(1))
         assert len(where) == rounded((n if specials else max(n - 2, 0)) * rate, rounding)
@@ -160,7 +164,13 @@ def test_every_span_is_drawn_equally_often() -> None:
 
 
 def test_sentences_are_not_cut_alike() -> None:
-    for view in (FeatureCutoff(rate=0.5), TokenCutoff(rate=0.5), SpanCutoff(rate=0.5), Dropout(rate=0.5), Dropout(rate=0.5, exact=True)):
+    for view in (
+        FeatureCutoff(rate=0.5),
+        TokenCutoff(rate=0.5),
+        SpanCutoff(rate=0.5),
+        Dropout(rate=0.5),
+        Dropout(rate=0.5, exact=True),
+    ):
         assert len({cut.numpy().tobytes() for cut in zeroed(view, layouts([20] * 8)[0], seed=0)}) > 1, view
 
 
@@ -192,5 +202,5 @@ def test_chance_comes_from_the_generator_of_torch_alone(view) -> None:
 @pytest.mark.parametrize("rate", [-0.1, 1, 1.5, float("nan")])
 def test_a_rate_that_is_no_share_is_refused(rate: float) -> None:
     for kind in (TokenCutoff, FeatureCutoff, SpanCutoff, Dropout):
-        with pytest.raises(ValidationError, match="greater than or equal to 0|less than 1|a finite number"):
+        with pytest.raises(ValidationError, match=r"greater than or equal to 0|less than 1|a finite number"):
             kind(rate=rate)
