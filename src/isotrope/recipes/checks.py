@@ -93,6 +93,11 @@ def _heads(stage: Stage) -> Iterator[str]:
             "heads.guide 'momentum' follows the student's projection as a momentum guide follows the student; "
             f"guide.kind is '{stage.guide.kind}'"
         )
+    if heads.projection is not None and heads.guide != "none" and stage.guide.own_tokenizer:
+        yield (
+            f"guide.kind '{stage.guide.kind}' is another encoder, whose vectors may have another width than the "
+            'student\'s: set heads.guide = "none", so that heads.projection is on the student\'s side alone'
+        )
     if not stage.training.drop_last and any(head.over_the_batch for head in heads.both):
         yield "a head with batch norm needs more than one sentence, and the last batch may have one: set drop_last"
 
