@@ -96,7 +96,7 @@ def _heads(stage: Stage) -> Iterator[str]:
     if heads.projection is not None and heads.guide != "none" and stage.guide.own_tokenizer:
         yield (
             f"guide.kind '{stage.guide.kind}' is another encoder, whose vectors may have another width than the "
-            'student\'s: set heads.guide = "none", so that heads.projection is on the student\'s side alone'
+            "student's: set heads.guide = \"none\", so that heads.projection is on the student's side alone"
         )
     if not stage.training.drop_last and any(head.over_the_batch for head in heads.both):
         yield "a head with batch norm needs more than one sentence, and the last batch may have one: set drop_last"
