@@ -143,7 +143,7 @@ class Registry(Generic[S]):
             values = {"kind": values}
         if not isinstance(values, Mapping):
             raise PydanticCustomError("section", "should be a section")
-        kind = values.get("kind", self.default)
+        kind = self.default if values.get("kind") in (None, "default") else values["kind"]
         try:
             spec = self.resolve(kind)
         except IsotropeError as error:
@@ -173,15 +173,17 @@ class Registry(Generic[S]):
         return core_schema.no_info_plain_validator_function(self.read, serialization=dump)
 
     def _spec_of(self, thing: Any, path: str) -> type[S]:
-        """The spec of a thing that is called `path`; isotrope's own keep their names."""
-        spec = isinstance(thing, type) and issubclass(thing, self.base)
-        if spec and thing in self._own.values():
-            return thing  # type: ignore[no-any-return]
-        if not spec and (self.called is None or not callable(thing)):
-            raise IsotropeError(f"{path} can't be one of isotrope's {self.room}: it is no {self.base.__name__}")
+        """The spec of a thing that is called `path`."""
         if (thing, path) not in self._made:
-            self._made[thing, path] = renamed(thing, path) if spec else spec_of_signature(thing, self.called, path)
+            self._made[thing, path] = self._make_spec(thing, path)
         return self._made[thing, path]
+
+    def _make_spec(self, thing: Any, path: str) -> Any:
+        if isinstance(thing, type) and issubclass(thing, self.base):
+            return thing if thing in self._own.values() else renamed(thing, path)
+        if self.called is None or not callable(thing):
+            raise IsotropeError(f"{path} can't be one of isotrope's {self.room}: it is no {self.base.__name__}")
+        return spec_of_signature(thing, self.called, path)
 
     def _no_such_key(self, key: str, kind: str, spec: type[S]) -> str:
         owners = [name for name, other in self.specs.items() if key in other.model_fields]
@@ -242,8 +244,10 @@ def spec_of_signature(thing: Callable[..., Any], called: type[Any], path: str) -
         fields: dict[str, Any] = {
             name: (hints.get(name, Any), ... if p.default is p.empty else p.default) for name, p in arguments.items()
         }
-        about = {"__module__": thing.__module__, "__doc__": inspect.getdoc(thing)}
-        spec: Any = create_model("Imported", __base__=called, kind=(str, path), **about, **fields)
+        home, about = thing.__module__, inspect.getdoc(thing)
+        spec: Any = create_model(
+            "Imported", __base__=called, __module__=home, __doc__=about, kind=(str, path), **fields
+        )
     except (NameError, TypeError, PydanticUserError) as error:
         reason = str(error).splitlines()[0]
         raise IsotropeError(f"'{path}': its keyword-only arguments can't be read from TOML: {reason}") from error
