@@ -8,7 +8,6 @@ from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
-from transformers.utils import logging
 
 Item = TypeVar("Item")
 
@@ -28,6 +27,8 @@ def progress(items: Iterable[Item], title: str, *, shown: bool, total: int | Non
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
     """Without transformers' bars, and without its report of unused weights: a masked-LM head is rightly left out."""
+    from transformers.utils import logging  # slow to import
+
     verbosity, bars = logging.get_verbosity(), logging.is_progress_bar_enabled()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
