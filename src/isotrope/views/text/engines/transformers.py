@@ -14,10 +14,8 @@ import torch
 from huggingface_hub import is_offline_mode
 from torch import Tensor
 
-from isotrope.encoders.loading import default_device
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
-from isotrope.io.hashes import sha256
 from isotrope.io.hub import hub_answers
 from isotrope.views.text.base import draws
 from isotrope.views.text.engines.languages import three_letters
@@ -125,6 +123,8 @@ class _Direction:
     ) -> None:
         from transformers import AutoConfig  # slow to import
 
+        from isotrope.encoders.loading import default_device
+
         self.name, self._shared = name, shared
         self._device, self._dtype = device or default_device(), getattr(torch, precision or "float32")
         # without a network the Hub's client would try for a minute
@@ -145,6 +145,8 @@ class _Direction:
     @property
     def parameters(self) -> dict[str, Any]:
         """Which model: a name with its commit, or a folder's own name with digests of what is in it."""
+        from isotrope.encoders.loading import sha256
+
         folder = Path(self.name)
         about: dict[str, Any] = {"model": self.name, "revision": getattr(self.config, "_commit_hash", None)}
         if folder.is_dir():

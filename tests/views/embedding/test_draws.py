@@ -4,7 +4,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isotrope.views.draws import choose, rank, share, shuffled
+from isotrope.views.embedding.draws import choose, rank, share, shuffled
 
 quick = settings(max_examples=40, deadline=None)
 sizes = st.lists(st.integers(0, 9), min_size=1, max_size=12)

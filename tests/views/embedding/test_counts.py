@@ -8,10 +8,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 from torch import Tensor
 
-from isotrope.io.errors import IsotropeError
-from isotrope.views import Dropout, FeatureCutoff, Shuffle, SpanCutoff, TokenCutoff
+from isotrope.views.embedding.dropout import Dropout
+from isotrope.views.embedding.feature_cutoff import FeatureCutoff
+from isotrope.views.embedding.shuffle import Shuffle
+from isotrope.views.embedding.span_cutoff import SpanCutoff
+from isotrope.views.embedding.token_cutoff import TokenCutoff
 
 from .layouts import ALL, DIM, DRAWING, layouts, places, zeroed
 
@@ -51,7 +55,9 @@ def test_the_layouts_compared_here_do_differ() -> None:
 def test_token_cutoff_zeroes_its_exact_share_of_whole_tokens(
     sizes: list[int], rate: float, rounding: str, specials: bool, seed: int
 ) -> None:
-    for cut, n in zip(both(TokenCutoff(rate, specials=specials, rounding=rounding), sizes, seed), sizes, strict=True):
+    for cut, n in zip(
+        both(TokenCutoff(rate=rate, specials=specials, rounding=rounding), sizes, seed), sizes, strict=True
+    ):
         tokens = cut.any(1)
         assert torch.equal(tokens, cut.all(1))
         assert int(tokens.sum()) == rounded((n if specials else max(n - 2, 0)) * rate, rounding)
@@ -63,7 +69,7 @@ def test_token_cutoff_zeroes_its_exact_share_of_whole_tokens(
 def test_feature_cutoff_zeroes_its_exact_share_of_whole_columns(
     sizes: list[int], rate: float, rounding: str, seed: int
 ) -> None:
-    for cut in both(FeatureCutoff(rate, rounding=rounding), sizes, seed):
+    for cut in both(FeatureCutoff(rate=rate, rounding=rounding), sizes, seed):
         columns = cut.any(0)
         assert torch.equal(columns, cut.all(0))
         assert int(columns.sum()) == rounded(DIM * rate, rounding)
@@ -72,7 +78,9 @@ def test_feature_cutoff_zeroes_its_exact_share_of_whole_columns(
 @quick
 @given(lengths, rates, roundings, st.booleans(), seeds)
 def test_span_cutoff_zeroes_neighbours(sizes: list[int], rate: float, rounding: str, specials: bool, seed: int) -> None:
-    for cut, n in zip(both(SpanCutoff(rate, specials=specials, rounding=rounding), sizes, seed), sizes, strict=True):
+    for cut, n in zip(
+        both(SpanCutoff(rate=rate, specials=specials, rounding=rounding), sizes, seed), sizes, strict=True
+    ):
         where = cut.any(1).nonzero().flatten().tolist()
         assert torch.equal(cut.any(1), cut.all(1))
         assert len(where) == rounded((n if specials else max(n - 2, 0)) * rate, rounding)
@@ -85,7 +93,7 @@ def test_span_cutoff_zeroes_neighbours(sizes: list[int], rate: float, rounding: 
 def test_span_cutoff_that_keeps_zeroes_all_but_neighbours(
     sizes: list[int], rate: float, rounding: str, specials: bool, seed: int
 ) -> None:
-    view = SpanCutoff(rate, specials=specials, rounding=rounding, keep=True)
+    view = SpanCutoff(rate=rate, specials=specials, rounding=rounding, keep=True)
     for cut, n in zip(both(view, sizes, seed), sizes, strict=True):
         free = range(n) if specials else range(1, n - 1)
         kept = [i for i in free if not cut[i].any()]
@@ -97,14 +105,14 @@ def test_span_cutoff_that_keeps_zeroes_all_but_neighbours(
 @quick
 @given(lengths, rates, seeds)
 def test_exact_dropout_zeroes_its_exact_share_of_elements(sizes: list[int], rate: float, seed: int) -> None:
-    for cut, n in zip(both(Dropout(rate, exact=True), sizes, seed), sizes, strict=True):
+    for cut, n in zip(both(Dropout(rate=rate, exact=True), sizes, seed), sizes, strict=True):
         assert int(cut.sum()) == int(n * DIM * rate)
 
 
 @quick
 @given(lengths, rates, seeds)
 def test_ordinary_dropout_is_the_same_packed_and_padded(sizes: list[int], rate: float, seed: int) -> None:
-    both(Dropout(rate), sizes, seed)
+    both(Dropout(rate=rate), sizes, seed)
 
 
 @quick
@@ -138,10 +146,10 @@ def often(view, n: int, sentences: int = 4000) -> Tensor:
 @pytest.mark.parametrize(
     ("view", "expected"),
     [
-        (TokenCutoff(0.4, specials=True), 0.4),
-        (FeatureCutoff(0.3), 0.3),
-        (Dropout(0.3), 0.3),
-        (Dropout(0.3, exact=True), 0.3),
+        (TokenCutoff(rate=0.4, specials=True), 0.4),
+        (FeatureCutoff(rate=0.3), 0.3),
+        (Dropout(rate=0.3), 0.3),
+        (Dropout(rate=0.3, exact=True), 0.3),
     ],
     ids=str,
 )
@@ -152,18 +160,24 @@ def test_every_element_is_zeroed_equally_often(view, expected: float) -> None:
 def test_every_span_is_drawn_equally_often() -> None:
     # 2 neighbours of 5 begin at 4 places: the ends are in one of them, the others in two
     wanted = torch.tensor([1, 2, 2, 2, 1]) / 4
-    assert float((often(SpanCutoff(0.4, specials=True), 5) - wanted[:, None]).abs().max()) < 0.03
+    assert float((often(SpanCutoff(rate=0.4, specials=True), 5) - wanted[:, None]).abs().max()) < 0.03
 
 
 def test_sentences_are_not_cut_alike() -> None:
-    for view in (FeatureCutoff(0.5), TokenCutoff(0.5), SpanCutoff(0.5), Dropout(0.5), Dropout(0.5, exact=True)):
+    for view in (
+        FeatureCutoff(rate=0.5),
+        TokenCutoff(rate=0.5),
+        SpanCutoff(rate=0.5),
+        Dropout(rate=0.5),
+        Dropout(rate=0.5, exact=True),
+    ):
         assert len({cut.numpy().tobytes() for cut in zeroed(view, layouts([20] * 8)[0], seed=0)}) > 1, view
 
 
 def test_dropout_rescales_what_it_leaves_and_keeps_the_mean() -> None:
     batch = layouts([200, 100])[0]
     torch.manual_seed(0)
-    seen = Dropout(0.2)(torch.ones(*batch.input_ids.shape, 64), batch)
+    seen = Dropout(rate=0.2)(torch.ones(*batch.input_ids.shape, 64), batch)
     assert set(batch.flatten(seen).unique().tolist()) == {0, 1.25}
     assert float(batch.flatten(seen).mean()) == pytest.approx(1, abs=0.02)
 
@@ -188,5 +202,5 @@ def test_chance_comes_from_the_generator_of_torch_alone(view) -> None:
 @pytest.mark.parametrize("rate", [-0.1, 1, 1.5, float("nan")])
 def test_a_rate_that_is_no_share_is_refused(rate: float) -> None:
     for kind in (TokenCutoff, FeatureCutoff, SpanCutoff, Dropout):
-        with pytest.raises(IsotropeError, match="at least 0 and below 1"):
-            kind(rate)
+        with pytest.raises(ValidationError, match=r"greater than or equal to 0|less than 1|a finite number"):
+            kind(rate=rate)

@@ -10,7 +10,10 @@ from transformers import RobertaConfig, RobertaModel
 from isotrope.encoders import Encoder
 from isotrope.encoders.backbone import Backbone
 from isotrope.encoders.packing import Batch, lay_out
-from isotrope.views import Identity, Shuffle, SpanCutoff, TokenCutoff
+from isotrope.views.embedding.shuffle import Shuffle
+from isotrope.views.embedding.span_cutoff import SpanCutoff
+from isotrope.views.embedding.token_cutoff import TokenCutoff
+from isotrope.views.embedding.unchanged import Unchanged
 
 from .layouts import ALL, DRAWING, places
 
@@ -29,10 +32,10 @@ def packed_and_padded(encoder: Encoder, sentences: list[str]) -> tuple[Batch, Ba
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "first-last"])
-def test_identity_is_no_view_exactly(encoder: Encoder, sentences: list[str], pooling: str) -> None:
+def test_unchanged_is_no_view_exactly(encoder: Encoder, sentences: list[str], pooling: str) -> None:
     pooled = encoder.with_pooling(pooling)
     for batch in packed_and_padded(encoder, sentences):
-        assert torch.equal(vectors(pooled, batch, Identity()), vectors(pooled, batch))
+        assert torch.equal(vectors(pooled, batch, Unchanged()), vectors(pooled, batch))
 
 
 @pytest.mark.parametrize("view", DRAWING, ids=str)
@@ -58,7 +61,7 @@ def test_shuffle_is_the_reordered_sentence(encoder: Encoder, sentences: list[str
         assert float(difference.abs().max()) < 1e-5
 
 
-@pytest.mark.parametrize("view", [Shuffle(), TokenCutoff(0.3), SpanCutoff(0.3)], ids=str)
+@pytest.mark.parametrize("view", [Shuffle(), TokenCutoff(rate=0.3), SpanCutoff(rate=0.3)], ids=str)
 def test_a_sentence_with_nothing_to_take_away_keeps_its_vector_among_others(encoder: Encoder, view) -> None:
     ids = encoder.tokenize(
         ["A man is playing a large flute by the river.", "", "go", "The dog sleeps in the old house."]
@@ -75,14 +78,14 @@ class Watched:
     """A view whose input is a leaf, so that one can ask what a vector depends on."""
 
     def __init__(self, view) -> None:
-        self.view, self.at = view, view.at
+        self.view, self.places = view, view.places
 
     def positions(self, batch: Batch, offset: int) -> Tensor:
         return self.view.positions(batch, offset)
 
-    def __call__(self, embeddings: Tensor, batch: Batch) -> Tensor:
+    def alter(self, embeddings: Tensor, batch: Batch, at: str) -> Tensor:
         self.leaf = embeddings.detach().requires_grad_()
-        return self.view(self.leaf, batch)
+        return self.view.alter(self.leaf, batch, at)
 
 
 @pytest.mark.parametrize("view", ALL, ids=str)
@@ -112,7 +115,7 @@ def test_gradient_flows_through_untouched_entries_alone(encoder: Encoder, senten
 
 def test_cut_tokens_give_their_word_embeddings_no_gradient(encoder: Encoder) -> None:
     batch = lay_out([list(range(100, 120)), list(range(200, 212))])  # every token once
-    view = TokenCutoff(0.3)
+    view = TokenCutoff(rate=0.3)
     torch.manual_seed(9)
     words = encoder.backbone.model.get_input_embeddings().weight
     (gradient,) = torch.autograd.grad(encoder(batch, view).square().sum(), words)

@@ -6,11 +6,17 @@ import torch
 from torch import Tensor
 
 from isotrope.encoders.packing import Batch, lay_out
-from isotrope.views import KINDS, Identity, make
+from isotrope.views.embedding import VIEWS
+from isotrope.views.embedding.unchanged import Unchanged
 
 DIM = 10
-ALL = [make(kind, variant=variant) for kind in KINDS if kind != "adversarial" for variant in ("paper", "official")]
-DRAWING = [view for view in ALL if not isinstance(view, Identity)]
+DRAWING = [
+    VIEWS.make(kind, variant=variant)
+    for kind in VIEWS.kinds
+    if kind not in ("none", "adversarial")
+    for variant in ("paper", "official")
+]
+ALL = [Unchanged(), *DRAWING]
 
 
 def layouts(sizes: list[int]) -> tuple[Batch, Batch]:

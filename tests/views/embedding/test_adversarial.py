@@ -7,7 +7,7 @@ from torch import Tensor
 from isotrope.encoders import Encoder
 from isotrope.encoders.packing import Batch, lay_out
 from isotrope.io.errors import IsotropeError
-from isotrope.views import Adversarial, fast_gradient_view
+from isotrope.views.embedding.adversarial import Adversarial, fast_gradient_view
 
 NORMS = ("sentence", "token")
 LAYERS = ("word", "embeddings")
@@ -130,5 +130,18 @@ def test_packed_and_padded_are_attacked_alike(precise: Encoder, sentences: list[
 
 
 def test_without_a_supervised_loss_it_is_refused_in_words(encoder: Encoder, sentences: list[str]) -> None:
-    with pytest.raises(IsotropeError, match="gradient of a supervised loss"):
-        encoder(encoder.batch(sentences), Adversarial())
+    batch = encoder.batch(sentences)
+    with pytest.raises(IsotropeError, match="gradient of a supervised loss: it needs labelled pairs"):
+        Adversarial().on(batch, encoder, None)
+
+
+@pytest.mark.parametrize(
+    ("variant", "norm", "at"), [("paper", "sentence", "word"), ("official", "token", "embeddings")]
+)
+def test_the_part_attacks_the_batch_that_it_is_shown(
+    precise: Encoder, batch: Batch, variant: str, norm: str, at: str
+) -> None:
+    found = Adversarial(variant=variant, epsilon=0.4).on(batch, precise, loss)
+    wanted = fast_gradient_view(precise, batch, loss, 0.4, norm=norm, at=at)
+    assert found.places == (at,)
+    assert torch.equal(found.values, wanted.values)
