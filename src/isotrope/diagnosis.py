@@ -98,10 +98,11 @@ def _models() -> Iterator[Finding]:
 
 
 def _data() -> Iterator[Finding]:
-    from isotrope.evaluation.sts import TASKS, data_folder, load_task
+    from isotrope.evaluation.data.places import data_folder
+    from isotrope.evaluation.tasks import known_tasks, load_pairs
 
     try:
-        pairs = len(load_task("bundled").scores)
+        pairs = len(load_pairs("bundled").scores)
         yield Finding("data", "bundled", f"{pairs} pairs")
         folder = data_folder()
     except IsotropeError as error:
@@ -110,7 +111,8 @@ def _data() -> Iterator[Finding]:
     if folder is None:
         yield Finding("data", "ISOTROPE_DATA", "not set: other tasks come from the Hub", "absent")
         return
-    files = {name: task.file for name, task in TASKS.items() if not Path(task.file).is_absolute()}
+    files = {name: spec.source.file for name, spec in known_tasks().items() if spec.source}
+    files = {name: file for name, file in files.items() if not Path(file).is_absolute()}  # not isotrope's own
     there = [name for name, file in files.items() if any(folder.glob(f"{file}*"))]
     missing = ", ".join(name for name in files if name not in there)
     yield Finding("data", "ISOTROPE_DATA", str(folder))
