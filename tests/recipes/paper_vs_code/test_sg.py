@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import torch
+from isotrope.training.heads import projection_head
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -16,7 +17,6 @@ import isotrope
 from isotrope.text import read_table
 from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
-from isotrope.training.heads import projection_head
 from isotrope.training.learner import Learner
 
 from .reading import BUNDLED, TEXTS, VARIANTS, cases, everywhere, learner_of, loop_of, moved, value
