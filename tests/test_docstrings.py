@@ -8,11 +8,13 @@ import importlib
 import pytest
 
 MODULES = (
+    "isotrope.encoders.loading",
     "isotrope.evaluation.geometry.inspections",
     "isotrope.evaluation.geometry.layers",
     "isotrope.evaluation.label_free.comparison",
     "isotrope.evaluation.runner",
     "isotrope.evaluation.tasks",
+    "isotrope.text.sources",
 )
 
 

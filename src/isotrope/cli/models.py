@@ -30,20 +30,20 @@ def _members(model: str) -> list[str]:
 
 
 def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
-    """`isotrope.evaluation.models.check_models`, with a spinner."""
+    """`isotrope.encoders.availability.check_names`, with a spinner."""
     names = list(names)
     prepare_hub(names)
     with waiting("Starting"):
-        from isotrope.evaluation.models import check_models as check
+        from isotrope.encoders.availability import check_names
 
-        check(names, poolings)
+        check_names(names, poolings)
 
 
 def load_encoder(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder | PlainEncoder:
     """`isotrope.encoders.load_any`, with a spinner: for all that needs vectors only."""
     with waiting(f"Loading {name}"):
         from isotrope.encoders import load_any
-        from isotrope.evaluation.models import check_device
+        from isotrope.encoders.availability import check_device
 
         check_device(device)
         return load_any(name, pooling=pooling, device=device)
@@ -53,7 +53,7 @@ def load_transformer(name: str, *, pooling: str | None = None, device: str | Non
     """`isotrope.load`, with a spinner: for what looks into layers, or tunes."""
     with waiting(f"Loading {name}"):
         from isotrope.encoders import load
-        from isotrope.evaluation.models import check_device
+        from isotrope.encoders.availability import check_device
 
         check_device(device)
         return load(name, pooling=pooling, device=device)

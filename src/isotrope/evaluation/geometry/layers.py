@@ -55,7 +55,7 @@ def layers(
 
     >>> found = layers("bundled", split="dev")
     >>> found.best
-    ('max', 2)
+    ('cls', 4)
     """
     name = read_task(task).name
     with display.waiting(f"Reading {name}"):

@@ -78,7 +78,7 @@ def compare(
     >>> shallow = isotrope.load("bundled", pooling="max@0")
     >>> found = compare("bundled", shallow, bundled_sentences(), sentences=100)
     >>> found.judgement, sorted(found.differences)
-    ('better', ['halves'])
+    ('worse', ['halves'])
     """
     shown = str(text) if isinstance(text, str | Path) else "the given text"
     with display.waiting(f"Reading {shown}"):
