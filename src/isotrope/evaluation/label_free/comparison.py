@@ -147,7 +147,7 @@ def _back_translations(sentences: list[str], display: Display) -> RelatedTexts:
         return read_rewordings(Path(folder, "views.parquet"), len(sentences))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Printable):
     """Two encoders on one text; `differences` by the kind of the pairs, the first of which decides."""
 
