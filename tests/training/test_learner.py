@@ -138,7 +138,7 @@ def test_the_temperature_learns_is_clamped_and_is_not_decayed() -> None:
         learner.temperature.log.fill_(-20)
     learner.after_step(0.5)
     assert float(learner.temperature().detach()) == pytest.approx(0.01)
-    assert learner.temperature.log.dim() == 0  # the engine decays matrices only
+    assert learner.temperature.log.dim() == 0  # the loop decays matrices only
 
 
 def test_dropout_is_removed_while_training_and_kept_in_what_is_saved() -> None:

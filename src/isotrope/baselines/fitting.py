@@ -80,14 +80,10 @@ class Sentences:
         return len(self.keys) // KEY_BYTES
 
     def __iter__(self) -> Iterator[str]:
-        for name, found in matching_rows(self.sources, ("text",), self.column):
-            for number, row in enumerate(found, 1):
-                text = row["text"]
-                if text is not None and not isinstance(text, str):
-                    raise IsotropeError(f"{name}: row {number}: column 'text' holds {text!r:.40}, not text")
-                if text and text.strip():
-                    self.keys += hash_texts([text.strip()]).tobytes()
-                    yield text.strip()
+        for _, found in matching_rows(self.sources, ("text",), self.column):
+            for text in (row["text"] for row in found if row["text"] is not None):
+                self.keys += hash_texts([text]).tobytes()
+                yield text
 
 
 def _checked_sources(spec: BaselineSpec, text: Any) -> list[Source]:

@@ -34,6 +34,7 @@ from isotrope.cli import (
     views,
 )
 from isotrope.io.errors import IsotropeError, one_line, reason
+from isotrope.training.interruption import Interrupted
 
 app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
@@ -55,9 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for number in (signal.SIGTERM, *_HANG_UP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup has it ignored
             signal.signal(number, _stop)
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # for kinds of one's own, `package.module:Name`, as uvicorn and gunicorn do
     try:
         code = app(arguments, prog_name="isotrope", standalone_mode=False)
         sys.stdout.flush()
+    except Interrupted as stopped:
+        typer.echo(f"Stopped at step {stopped.step}; continue with --resume", err=True)
+        code = stopped.exit_code
     except IsotropeError as error:
         _complain(error.for_shell)
     except typer.TyperException as error:

@@ -39,14 +39,16 @@ def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
         check_names(names, poolings)
 
 
-def load_encoder(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder | PlainEncoder:
+def load_encoder(
+    name: str, *, pooling: str | None = None, device: str | None = None, precision: str | None = None
+) -> Encoder | PlainEncoder:
     """`isotrope.encoders.load_any`, with a spinner: for all that needs vectors only."""
     with waiting(f"Loading {name}"):
         from isotrope.encoders import load_any
         from isotrope.encoders.availability import check_device
 
         check_device(device)
-        return load_any(name, pooling=pooling, device=device)
+        return load_any(name, pooling=pooling, device=device, precision=precision)
 
 
 def load_transformer(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder:

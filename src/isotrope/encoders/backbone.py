@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import torch
@@ -18,18 +19,21 @@ log = logging.getLogger(__name__)
 PROBE_TOLERANCE = 1e-4  # relative to the largest vector component; a leak between sentences is orders above it
 
 
+Layer = Literal["word", "embeddings"]  # the word embeddings, or what is behind position, LayerNorm and dropout
+
+
 class EmbeddingView(Protocol):
-    """How a sentence is seen differently at the embedding layer; `isotrope.views` has those of the papers."""
+    """How a sentence is seen differently at the embedding layer; `isotrope.views.embedding` has those of the papers."""
 
     @property
-    def at(self) -> Literal["word", "embeddings"]:
-        """Whether it acts on the word embeddings, or behind position, LayerNorm and dropout."""
+    def places(self) -> tuple[Layer, ...]:
+        """The layers whose output it alters."""
 
     def positions(self, batch: Batch, offset: int) -> Tensor:
         """Position ids (rows, width) as the model counts them: the first token of a sentence is at `offset`."""
 
-    def __call__(self, embeddings: Tensor, batch: Batch) -> Tensor:
-        """Embeddings (rows, width, dim) -> embeddings of the same shape."""
+    def alter(self, embeddings: Tensor, batch: Batch, at: Layer) -> Tensor:
+        """What the layer `at` gives, (rows, width, dim) -> the same shape."""
 
 
 class Backbone(nn.Module):
@@ -41,6 +45,7 @@ class Backbone(nn.Module):
         self.config: Any = model.config
         self.layers: int = self.config.num_hidden_layers
         self.dim: int = self.config.hidden_size
+        self.precision = torch.float32  # of the computation; the weights and what comes out are as they are
         self.position_offset, self.packs = 0, False
         self._probe()
 
@@ -51,16 +56,16 @@ class Backbone(nn.Module):
 
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """The last layer, (rows, width, dim)."""
-        with self._seen_through(view, batch):
+        with self._seen_through(view, batch), self._computing():
             hidden: Tensor = self.model(**self.inputs(batch, view)).last_hidden_state
-        return hidden
+        return self._computed(hidden)
 
     def hidden_states(self, batch: Batch, view: EmbeddingView | None = None) -> tuple[Tensor, ...]:
         """Layer 0 (the embeddings), 1, ... `layers`, each (rows, width, dim)."""
-        with self._seen_through(view, batch):
+        with self._seen_through(view, batch), self._computing():
             inputs = self.inputs(batch, view)
             states: tuple[Tensor, ...] = self.model(**inputs, output_hidden_states=True).hidden_states
-        return states
+        return tuple(map(self._computed, states))
 
     def inputs(self, batch: Batch, view: EmbeddingView | None = None) -> dict[str, Tensor]:
         """What the transformer is called with."""
@@ -71,26 +76,40 @@ class Backbone(nn.Module):
             inputs["position_ids"] = batch.position_ids + self.position_offset
         return inputs
 
+    def _computing(self) -> AbstractContextManager[Any]:
+        """Autocast to `precision`; nothing where that is float32, so that a training loop's autocast holds."""
+        if self.precision == torch.float32:
+            return nullcontext()
+        return torch.autocast(next(self.parameters()).device.type, dtype=self.precision)
+
+    def _computed(self, hidden: Tensor) -> Tensor:
+        """Back in the type of the weights: what follows is little work, and keeps its digits."""
+        return hidden if self.precision == torch.float32 else hidden.to(self.dtype)
+
     @contextmanager
     def _seen_through(self, view: EmbeddingView | None, batch: Batch) -> Iterator[None]:
         if view is None:
             yield
             return
-        layer = self.model.get_input_embeddings() if view.at == "word" else getattr(self.model, "embeddings", None)
-        if layer is None:
-            raise IsotropeError(f"{type(self.model).__name__} has no embedding layer that a view could act on")
-        hook = layer.register_forward_hook(lambda module, inputs, output: view(output, batch))
+        layers = {"word": self.model.get_input_embeddings(), "embeddings": getattr(self.model, "embeddings", None)}
+        hooks = []
         try:
+            for at in view.places:
+                if layers[at] is None:
+                    raise IsotropeError(f"{type(self.model).__name__} has no embedding layer that a view could act on")
+                hooks.append(layers[at].register_forward_hook(partial(_alter, view, batch, at)))
             yield
         finally:
-            hook.remove()
+            for hook in hooks:
+                hook.remove()
 
     @torch.no_grad()
     def _probe(self) -> None:
         """Packs three short made-up sentences and compares with padding: numbers decide, not the model's name.
 
         RoBERTa and its kin count positions from behind a padding id; each beginning is tried. What sees beyond its
-        own sentence (MobileBERT's trigrams) or takes no position ids or 4-D mask is padded from then on.
+        own sentence (MobileBERT's trigrams) or takes no position ids or 4-D mask is padded from then on; where its
+        positions begin is found out all the same, since a view gives them.
         """
         was_training = self.model.training
         self.model.eval()
@@ -102,17 +121,29 @@ class Backbone(nn.Module):
         packed = lay_out(sentences, pad).to(device)
         wanted = padded.flatten(self(padded))
         padding_ids = {getattr(module, "padding_idx", None) for module in self.model.modules()}
-        for offset in (0, *(found + 1 for found in padding_ids if isinstance(found, int))):
-            self.position_offset = offset
-            try:
-                difference = (packed.flatten(self(packed)) - wanted).abs().max()
-            except (TypeError, ValueError, RuntimeError, IndexError) as error:
-                log.debug("packing probe with position offset %d: %s", offset, error)
-                continue
-            if difference <= PROBE_TOLERANCE * wanted.abs().max():
-                self.packs = True
-                break
-        else:
+        offsets = (0, *(found + 1 for found in padding_ids if isinstance(found, int)))
+        fitting = next((offset for offset in offsets if self._gives(wanted, packed, offset)), None)
+        self.packs = fitting is not None
+        if fitting is None:
             log.debug("%s can't be packed exactly; its batches are padded", type(self.model).__name__)
-            self.position_offset = 0
+            fitting = next((offset for offset in offsets if self._gives(wanted, padded, offset)), 0)
+        self.position_offset = fitting
         self.model.train(was_training)
+
+    def _gives(self, wanted: Tensor, batch: Batch, offset: int) -> bool:
+        """Whether the batch comes out as wanted, (tokens, dim), with positions that are counted from `offset`."""
+        positions = {"position_ids": batch.position_ids + offset}
+        try:
+            found = batch.flatten(self.model(**self.inputs(batch) | positions).last_hidden_state)
+        except (TypeError, ValueError, RuntimeError, IndexError) as error:
+            log.debug("probe with position offset %d: %s", offset, error)
+            return False
+        return bool((found - wanted).abs().max() <= PROBE_TOLERANCE * wanted.abs().max())
+
+
+def _alter(view: EmbeddingView, batch: Batch, at: Layer, module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
+    width = batch.input_ids.shape[1]
+    if output.shape[1] == width:
+        return view.alter(output, batch, at)
+    # the model widened the batch by itself: Longformer does, to whole windows
+    return torch.cat([view.alter(output[:, :width], batch, at), output[:, width:]], dim=1)

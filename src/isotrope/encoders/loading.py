@@ -36,6 +36,7 @@ def load(
     pooling: str | Pooling | None = None,
     device: str | torch.device | None = None,
     max_seq_length: int | None = None,
+    precision: str | None = None,
 ) -> Encoder:
     """An encoder that can be tuned.
 
@@ -47,13 +48,14 @@ def load(
         device: where it runs; without it a model that is in memory stays where it is, and others go to the GPU if
             there is one.
         max_seq_length: tokens of a sentence that are read.
+        precision: what it computes in: float32, bfloat16 or float16; its vectors are float32.
 
     Example:
         >>> import isotrope
         >>> isotrope.load("bundled", pooling="cls").encode("A dog runs.").shape
         (256,)
     """
-    found = load_any(model, pooling=None, device=device)
+    found = load_any(model, device=device, precision=precision)
     if isinstance(found, PlainEncoder):
         found = from_sentence_transformer(found.model, name=found.name)  # says why it can't be
     if max_seq_length is not None:
@@ -66,6 +68,7 @@ def load_any(
     *,
     pooling: str | Pooling | None = None,
     device: str | torch.device | None = None,
+    precision: str | None = None,
 ) -> Encoder | PlainEncoder:
     """`load`, for all that needs vectors only: what can't be an `Encoder` (word vectors, word counts, modules between
     transformer and pooling) comes as sentence-transformers loads it.
@@ -75,6 +78,7 @@ def load_any(
         >>> load_any("bundled").dim
         256
     """
+    check_device(device)
     if isinstance(model, str | Path):
         found = _wrapped(open_model(resolve(model), str(model), available_offline()), str(model))
         device = device or default_device()
@@ -82,6 +86,8 @@ def load_any(
         found = _wrapped(model, "") if isinstance(model, SentenceTransformer) else model
     if pooling is not None:
         found = found.with_pooling(pooling)
+    if precision is not None:
+        found.precision = precision
     return (found if device is None else found.to(device)).eval()
 
 
@@ -161,6 +167,16 @@ def minilm_folder() -> Path:
     if sha256(weights) != MINILM_SHA256:
         raise IsotropeError(f"{weights} is not the published all-MiniLM-L6-v2 (SHA-256 differs); it is not used")
     return weights.parent
+
+
+def check_device(device: str | torch.device | None) -> None:
+    """Refuses a device that this machine has not."""
+    try:
+        there = torch.empty(0, device=device).device.type != "meta"  # which has no numbers
+    except (RuntimeError, AssertionError):
+        there = False
+    if not there:
+        raise IsotropeError(f"there is no device '{device}' on this machine; leave out device=", argument="device=")
 
 
 def default_device() -> str:

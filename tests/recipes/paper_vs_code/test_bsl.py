@@ -17,7 +17,7 @@ from isotrope.evaluation.correlation import best_of_four
 from isotrope.text.corpus import Corpus
 from isotrope.training.run import train
 
-from .reading import BUNDLED, OTHERS, TEXTS, VARIANTS, cases, engine_of, everywhere, learner_of, moved, value
+from .reading import BUNDLED, OTHERS, TEXTS, VARIANTS, cases, everywhere, learner_of, loop_of, moved, value
 
 TABLE = [
     *("predictor", "lr", "loss", "momentum", "EMA timing", "target", "weight decay", "optimiser", "batch / length"),
@@ -102,8 +102,8 @@ def test_momentum(recipe: str, delta: float, tiny: str) -> None:
 def test_ema_timing_is_after_the_step_and_before_zeroing(variant: str, tiny: str, tmp_path: Path) -> None:
     """The target takes in the student as it is after the step. Paper: buffers too; code: parameters only."""
     large = {"training.steps": 2, "training.warmup": 0, "training.learning_rate": 1e-2, "guide.momentum": 0.5}
-    engine = engine_of(f"bsl:{variant}", tiny, tmp_path, **SMALL | large)
-    learner = engine.learner
+    loop = loop_of(f"bsl:{variant}", tiny, tmp_path, **SMALL | large)
+    learner = loop.model
     networks = learner.student, learner.guide.target
     weights = [one.backbone.model.encoder.layer[0].output.dense.weight for one in networks]
     for number, one in enumerate(networks):
@@ -121,7 +121,7 @@ def test_ema_timing_is_after_the_step_and_before_zeroing(variant: str, tiny: str
         after(progress)
 
     learner.after_step = told  # type: ignore[method-assign]
-    engine.train()
+    loop.run()
     assert with_gradient == [True, True]
     assert torch.allclose(weights[1], expected[-1], atol=1e-7)
     assert float(learner.guide.target.counted) == (1.0 if variant == "paper" else 4.0)
@@ -138,12 +138,12 @@ def test_target_draws_dropout_in_the_code(tiny: str) -> None:
 
 def test_optimiser_and_weight_decay(tiny: str, tmp_path: Path) -> None:
     for variant, kind, decay in (("paper", torch.optim.Adam, 0.01), ("official", torch.optim.AdamW, 0.0)):
-        engine = engine_of(f"bsl:{variant}", tiny, tmp_path / variant, **{"training.steps": 20})
-        made = engine.create_optimizer()
+        loop = loop_of(f"bsl:{variant}", tiny, tmp_path / variant, **{"training.steps": 20})
+        made = loop.optimiser
         assert type(made) is kind
         assert made.param_groups[0]["weight_decay"] == decay
-        args = engine.args
-        assert (args.warmup_steps, args.lr_scheduler_type, args.max_grad_norm) == (2, "linear", 1.0)
+        numbers = loop.settings
+        assert (numbers.warmup, numbers.schedule, numbers.clip) == (2, "linear", 1.0)
 
 
 def test_batch_and_length(tiny: str) -> None:

@@ -25,7 +25,7 @@ from isotrope.training.assemble import finished
 from isotrope.training.learner import Learner
 from isotrope.training.optimisers import UncorrectedAdamW
 
-from .reading import OTHERS, TEXTS, VARIANTS, cases, engine_of, everywhere, learner_of, value
+from .reading import OTHERS, TEXTS, VARIANTS, cases, everywhere, learner_of, loop_of, value
 
 TABLE = [
     *("native dropout", "large, unsupervised", "cutoff rates", "where", "shuffle", "token cutoff", "feature cutoff"),
@@ -227,12 +227,12 @@ def test_optimiser_is_adamw_without_bias_correction_in_the_code(name: str, tiny:
         ("paper", torch.optim.Adam, 0.0, 1e-8),
         ("official", UncorrectedAdamW, 0.01, 1e-6),
     ):
-        engine = engine_of(f"{name}:{variant}", tiny, tmp_path / variant)
-        made = engine.create_optimizer()
+        loop = loop_of(f"{name}:{variant}", tiny, tmp_path / variant)
+        made = loop.optimiser
         assert type(made) is kind
         assert [group["weight_decay"] for group in made.param_groups] == [decay, 0.0]
         assert [group["eps"] for group in made.param_groups] == [eps, eps]
-        assert engine.args.max_grad_norm == 1.0
+        assert loop.settings.clip == 1.0
 
 
 @pytest.mark.parametrize(("variant", "features"), [("paper", 3), ("official", 4)])
@@ -258,10 +258,10 @@ def test_early_stopping_is_on_the_best_score(tiny: str, tmp_path: Path) -> None:
     """Falls between ever new bests are forgiven, unlike in SG's code."""
     coming = iter([20, 30, 29, 31, 30, 32, 31, 30, 29, 28])
     settings = {"training.steps": 9, "training.patience": 3}
-    engine = engine_of("consert:official", tiny, tmp_path, lambda encoder: float(next(coming)), **settings)
-    engine.train()
-    assert engine.state.global_step == 8
-    assert engine.state.best_global_step == 5
+    loop = loop_of("consert:official", tiny, tmp_path, lambda encoder: float(next(coming)), **settings)
+    loop.run()
+    assert loop.step == 8
+    assert loop.best_step == 5
 
 
 # -- what is measured --------------------------------------------------------------------------------------------------

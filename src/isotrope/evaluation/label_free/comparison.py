@@ -139,11 +139,11 @@ def _read(text: Any, column: str | None, size: int, seed: int) -> tuple[list[str
 
 def _back_translations(sentences: list[str], display: Display) -> RelatedTexts:
     """By the engine at hand; those that were made before are looked up."""
-    from isotrope.views.text import make_text_view, make_views
+    from isotrope.views.text import make_text_view, write_views
 
     view = make_text_view("back-translation")
     with TemporaryDirectory() as folder, display.counting("Back-translating", len(sentences)) as advance:
-        make_views([sentences], {"view1": view}, Path(folder, "views.parquet"), progress=advance)
+        write_views([sentences], {"view1": view}, Path(folder, "views.parquet"), progress=advance)
         return read_rewordings(Path(folder, "views.parquet"), len(sentences))
 
 

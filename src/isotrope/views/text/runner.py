@@ -51,7 +51,7 @@ class Counts:
     views: dict[str, ViewCounts] = field(default_factory=dict)
 
 
-def make_views(
+def write_views(
     sources: Sequence[Source],
     views: Mapping[str, TextView],
     output: Path,
