@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from isotrope.cli.console import waiting
 from isotrope.io.hub import stay_offline_without_hub
-
-if TYPE_CHECKING:
-    from isotrope.encoders import Encoder, PlainEncoder
 
 IN_PACKAGES = ("bundled", "minilm", "use")  # models that need no network
 MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
@@ -37,25 +33,3 @@ def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
         from isotrope.encoders.availability import check_names
 
         check_names(names, poolings)
-
-
-def load_encoder(
-    name: str, *, pooling: str | None = None, device: str | None = None, precision: str | None = None
-) -> Encoder | PlainEncoder:
-    """`isotrope.encoders.load_any`, with a spinner: for all that needs vectors only."""
-    with waiting(f"Loading {name}"):
-        from isotrope.encoders import load_any
-        from isotrope.encoders.availability import check_device
-
-        check_device(device)
-        return load_any(name, pooling=pooling, device=device, precision=precision)
-
-
-def load_transformer(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder:
-    """`isotrope.load`, with a spinner: for what looks into layers, or tunes."""
-    with waiting(f"Loading {name}"):
-        from isotrope.encoders import load
-        from isotrope.encoders.availability import check_device
-
-        check_device(device)
-        return load(name, pooling=pooling, device=device)

@@ -1,11 +1,10 @@
-"""Whether models and devices that people name are there, checked before anything long begins."""
+"""Whether the models that people name exist, checked before anything long begins."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
 
-import torch
 from huggingface_hub import hf_hub_download
 from huggingface_hub.errors import HFValidationError
 
@@ -26,11 +25,3 @@ def check_names(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
                 raise IsotropeError(f"there is no model folder '{name}'") from error
             except Exception:
                 load_any(name)  # says what is wrong
-
-
-def check_device(device: str | None) -> None:
-    """Refuses a device that this machine does not have."""
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise IsotropeError(f"there is no device '{device}' on this machine") from error

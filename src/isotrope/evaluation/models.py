@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from sentence_transformers import SentenceTransformer
 
 from isotrope.encoders import Encoder, PlainEncoder, load, load_any
-from isotrope.encoders.availability import check_device, check_names
+from isotrope.encoders.availability import check_names
 from isotrope.encoders.loading import Model as Model
 from isotrope.evaluation.provenance import is_run, run_settings, run_text
 from isotrope.io.errors import IsotropeError
@@ -85,7 +85,6 @@ def _source(model: Model) -> Model:
 
 
 def _placed(model: Model, device: str | None, precision: str | None) -> dict[str, Any]:
-    check_device(device)
     if precision is None:
         return {"device": device}
     if not isinstance(model, str | Path):
