@@ -5,13 +5,17 @@ BIN := $(VENV)/bin
 export HF_HUB_DISABLE_TELEMETRY := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test lint clean
+.PHONY: demo test sweep lint clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m isotrope demo
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest
+
+# the whole product of parts, tens of thousands of combinations: an hour
+sweep: $(VENV)/ready
+	ISOTROPE_SWEEP=whole $(BIN)/python -m pytest tests/combinations -s
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

@@ -28,7 +28,7 @@ from isotrope.evaluation.sample import sample
 from isotrope.evaluation.sts import correlate, cosines
 from isotrope.evaluation.vectors import remembered
 from isotrope.evaluation.verdict import Found, Judgement, difference, figures, judge
-from isotrope.views.text import make_text_view, make_views
+from isotrope.views.text import make_text_view, write_views
 from runs import print_head, print_row
 
 TEXTS = {
@@ -92,7 +92,7 @@ class Text:
         file = output / f"views-{self.name.replace(' ', '-')}.parquet"
         if not file.is_file():
             output.mkdir(parents=True, exist_ok=True)
-            make_views([self.sentences], {"view1": make_text_view("back-translation")}, file)
+            write_views([self.sentences], {"view1": make_text_view("back-translation")}, file)
         return read_rewordings(file, SIZE)
 
 

@@ -18,13 +18,17 @@ import pkgutil
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib.metadata import entry_points
-from typing import Any, ClassVar, Generic, TypeVar, get_type_hints
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Generic, TypeVar, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model, model_validator
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from isotrope.io.errors import IsotropeError, nearest
+
+# a name, file or folder: text in TOML, and from Python also a Path
+PathText = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, Path) else value)]
 
 
 class Section(BaseModel):
@@ -210,7 +214,8 @@ def spec_of_signature(thing: Callable[..., Any], called: type[Any], path: str) -
     arguments = own_arguments(thing, called.given)
     if taken := [name for name in arguments if name in called.model_fields]:
         raise IsotropeError(f"'{path}': the argument '{taken[0]}' has the name of a key that isotrope reads itself")
-    hints = get_type_hints(thing.__init__ if isinstance(thing, type) else thing, include_extras=True)
+    signed: Any = inspect.getattr_static(thing, "__init__") if isinstance(thing, type) else thing
+    hints = get_type_hints(signed, include_extras=True)
     fields: dict[str, Any] = {
         name: (hints.get(name, Any), ... if p.default is p.empty else p.default) for name, p in arguments.items()
     }

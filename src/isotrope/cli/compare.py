@@ -92,11 +92,11 @@ def _read(corpus: str, column: str | None, size: int, seed: int) -> tuple[list[s
 def _back_translations(sentences: list[str]) -> Positives:
     """By the engine at hand; those that were made before are looked up."""
     from isotrope.evaluation.positives import read_rewordings
-    from isotrope.views.text import make_text_view, make_views
+    from isotrope.views.text import make_text_view, write_views
 
     view = make_text_view("back-translation")
     with TemporaryDirectory() as folder, counting("Back-translating", len(sentences)) as advance:
-        make_views([sentences], {"view1": view}, Path(folder, "views.parquet"), progress=advance)
+        write_views([sentences], {"view1": view}, Path(folder, "views.parquet"), progress=advance)
         return read_rewordings(Path(folder, "views.parquet"), len(sentences))
 
 

@@ -37,8 +37,8 @@ def demo(
     with tempfile.TemporaryDirectory() as scratch:
         for recipe, steps in RECIPES.items():
             run = (output or Path(scratch)) / recipe.replace(":", "-")
-            encoder = train(bundled_sentences(), recipe=recipe, output=run, steps=steps, dev="bundled")
-            rows.append((recipe, *_figures(encoder, pairs)))
+            tuned = train(bundled_sentences(), recipe=recipe, output=run, steps=steps, dev="bundled").encoder
+            rows.append((recipe, *_figures(tuned, pairs)))
     print_table(_table(rows, len(pairs.scores)))
 
 

@@ -13,14 +13,14 @@ from isotrope.io.hub import stay_offline_without_hub
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder, PlainEncoder
 
+IN_PACKAGES = ("bundled", "minilm", "use")  # models that need no network
 MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
-USE = "use"  # a reference that is no folder: the Universal Sentence Encoder out of its package
 
 
 def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
     """Each name is a model: a folder on this machine or, as far as its configuration, on the Hub."""
-    names = [name for name in names if name != USE]
-    if not all(name in ("bundled", "minilm") or Path(name).exists() for name in names):
+    names = list(names)
+    if not all(name in IN_PACKAGES or Path(name).exists() for name in names):
         stay_offline_without_hub()
     with waiting("Starting"):
         from huggingface_hub import hf_hub_download
@@ -49,12 +49,7 @@ def load_encoder(
         from isotrope.encoders import load_any
 
         _check_device(device)
-        if name != USE:
-            return load_any(name, pooling=pooling, device=device, precision=precision)
-        from isotrope.baselines.use import universal_sentence_encoder
-
-        encoder = universal_sentence_encoder()
-        return encoder if pooling is None else encoder.with_pooling(pooling)
+        return load_any(name, pooling=pooling, device=device, precision=precision)
 
 
 def load_transformer(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder:

@@ -143,7 +143,7 @@ def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str]) -> R
 def _models(recipe: Recipe, model: str, teacher: str | None) -> list[str]:
     """Every model that the run will load."""
     starts = [stage.start for stage in recipe.stages if stage.start not in ("previous", "model")]
-    teachers = [stage.guide.model for stage in recipe.stages if stage.guide.model not in (None, "previous")]
+    teachers = [name for stage in recipe.stages if (name := getattr(stage.guide, "model", None)) != "previous"]
     named = [model, *starts, *([teacher] if teacher else teachers)]
     return [name for name in dict.fromkeys(named) if name]
 

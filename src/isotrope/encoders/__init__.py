@@ -1,9 +1,30 @@
-"""Sentences in, vectors out: backbone, packing, pooling, heads, saving and loading."""
+"""Sentences in, vectors out: backbone, packing, pooling, saving and loading."""
 
-from isotrope.encoders.encoder import Encoder
-from isotrope.encoders.loading import load, load_any
-from isotrope.encoders.plain import PlainEncoder
-from isotrope.encoders.pooling import Pooling
-from isotrope.encoders.together import encode_together
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from isotrope.encoders.encoder import Encoder
+    from isotrope.encoders.loading import load, load_any
+    from isotrope.encoders.plain import PlainEncoder
+    from isotrope.encoders.pooling import Pooling
+    from isotrope.encoders.together import encode_together
 
 __all__ = ["Encoder", "PlainEncoder", "Pooling", "encode_together", "load", "load_any"]
+_HOME = {
+    "Encoder": "encoder",
+    "PlainEncoder": "plain",
+    "Pooling": "pooling",
+    "encode_together": "together",
+    "load": "loading",
+    "load_any": "loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Loads transformers when an encoder is first asked for: recipes are checked without it."""
+    if name in _HOME:
+        return getattr(importlib.import_module(f"isotrope.encoders.{_HOME[name]}"), name)
+    raise AttributeError(f"module 'isotrope.encoders' has no attribute '{name}'")

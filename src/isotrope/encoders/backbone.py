@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from typing import Any, Literal, Protocol
 
 import torch
@@ -18,18 +19,21 @@ log = logging.getLogger(__name__)
 PROBE_TOLERANCE = 1e-4  # relative to the largest vector component; a leak between sentences is orders above it
 
 
+Layer = Literal["word", "embeddings"]  # the word embeddings, or what is behind position, LayerNorm and dropout
+
+
 class EmbeddingView(Protocol):
-    """How a sentence is seen differently at the embedding layer; `isotrope.views` has those of the papers."""
+    """How a sentence is seen differently at the embedding layer; `isotrope.views.embedding` has those of the papers."""
 
     @property
-    def at(self) -> Literal["word", "embeddings"]:
-        """Whether it acts on the word embeddings, or behind position, LayerNorm and dropout."""
+    def places(self) -> tuple[Layer, ...]:
+        """The layers whose output it alters."""
 
     def positions(self, batch: Batch, offset: int) -> Tensor:
         """Position ids (rows, width) as the model counts them: the first token of a sentence is at `offset`."""
 
-    def __call__(self, embeddings: Tensor, batch: Batch) -> Tensor:
-        """Embeddings (rows, width, dim) -> embeddings of the same shape."""
+    def alter(self, embeddings: Tensor, batch: Batch, at: Layer) -> Tensor:
+        """What the layer `at` gives, (rows, width, dim) -> the same shape."""
 
 
 class Backbone(nn.Module):
@@ -87,14 +91,17 @@ class Backbone(nn.Module):
         if view is None:
             yield
             return
-        layer = self.model.get_input_embeddings() if view.at == "word" else getattr(self.model, "embeddings", None)
-        if layer is None:
-            raise IsotropeError(f"{type(self.model).__name__} has no embedding layer that a view could act on")
-        hook = layer.register_forward_hook(lambda module, inputs, output: view(output, batch))
+        layers = {"word": self.model.get_input_embeddings(), "embeddings": getattr(self.model, "embeddings", None)}
+        hooks = []
         try:
+            for at in view.places:
+                if layers[at] is None:
+                    raise IsotropeError(f"{type(self.model).__name__} has no embedding layer that a view could act on")
+                hooks.append(layers[at].register_forward_hook(partial(_alter, view, batch, at)))
             yield
         finally:
-            hook.remove()
+            for hook in hooks:
+                hook.remove()
 
     @torch.no_grad()
     def _probe(self) -> None:
@@ -127,3 +134,7 @@ class Backbone(nn.Module):
             log.debug("%s can't be packed exactly; its batches are padded", type(self.model).__name__)
             self.position_offset = 0
         self.model.train(was_training)
+
+
+def _alter(view: EmbeddingView, batch: Batch, at: Layer, module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
+    return view.alter(output, batch, at)

@@ -19,8 +19,8 @@ from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch, lay_out
 from isotrope.encoders.pooling import Pooling, mix
 from isotrope.encoders.precision import dtype_of
-from isotrope.encoders.progress import progress
 from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import progress
 
 CHUNK_BATCHES = 64  # how many batches are read ahead and sorted by length together
 

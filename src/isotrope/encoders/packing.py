@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional
 
 ROW_TOKENS = 128  # how long a row is aimed to be; attention costs rows x width^2, so longer rows buy little
 PADDING_ALLOWED = 1.03  # a padded batch this close to the packed one is left padded: its attention is cheaper
@@ -98,6 +99,31 @@ def lay_out(sentences: Sequence[Sequence[int]], pad_id: int = 0, *, pack: bool =
         lengths=torch.from_numpy(size),
         token_index=torch.from_numpy(token_index),
     )
+
+
+def beside(batches: Sequence[Batch], pad_id: int = 0) -> Batch:
+    """Several batches as one: rows below rows, the sentences of each behind those of the one before."""
+    width = max(batch.input_ids.shape[1] for batch in batches)
+    rows = sentences = 0
+    parts: list[Batch] = []
+    for batch in batches:
+        row, column = batch.token_index // batch.input_ids.shape[1], batch.token_index % batch.input_ids.shape[1]
+        parts.append(
+            Batch(
+                input_ids=widened(batch.input_ids, width, pad_id),
+                position_ids=widened(batch.position_ids, width, 0),
+                sentence=widened(batch.sentence.where(batch.sentence < 0, batch.sentence + sentences), width, -1),
+                lengths=batch.lengths,
+                token_index=(row + rows) * width + column,
+            )
+        )
+        rows, sentences = rows + len(batch.input_ids), sentences + len(batch.lengths)
+    return Batch(**{name: torch.cat([getattr(part, name) for part in parts]) for name in vars(parts[0])})
+
+
+def widened(tensor: Tensor, width: int, value: int) -> Tensor:
+    """(rows, less) -> (rows, width), filled up with `value`."""
+    return functional.pad(tensor, (0, width - tensor.shape[1]), value=value)
 
 
 def plan_rows(lengths: Sequence[int], row_tokens: int = ROW_TOKENS) -> list[list[int]]:

@@ -29,7 +29,7 @@ from transformers import (
 from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders import Encoder
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.evaluation.labelled import WHOLE, Example, Labelled, LabelledTask, labelled_file, load_labelled
 from isotrope.io.errors import IsotropeError, nearest
 

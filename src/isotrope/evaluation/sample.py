@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 import heapq
 from collections.abc import Iterable
+
+from isotrope.io.hashes import digest
 
 
 class Sample:
@@ -20,8 +21,7 @@ class Sample:
 
     def add(self, sentence: str) -> None:
         """One more sentence of the text."""
-        digest = hashlib.blake2b(sentence.encode(), digest_size=8, salt=self._salt).digest()
-        entry = -int.from_bytes(digest, "little"), sentence
+        entry = -int.from_bytes(digest(sentence, 8, salt=self._salt), "little"), sentence
         if (len(self._kept) == self.size and entry <= self._kept[0]) or sentence in self._texts:
             return
         self._texts.add(sentence)

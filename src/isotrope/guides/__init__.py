@@ -1,9 +1,8 @@
-"""Who the student learns from: itself, its frozen layers, a momentum copy, a teacher with a queue."""
+"""Who the student learns from: itself, its frozen layers, a momentum copy, another encoder, or a guide of one's own."""
 
-from isotrope.guides.base import Guide, Itself
-from isotrope.guides.frozen_layers import FrozenLayers
-from isotrope.guides.momentum import Momentum
-from isotrope.guides.queue import MemoryQueue
-from isotrope.guides.teacher import Dual, Teacher
+from isotrope.guides.base import CalledGuide, Guide, GuideSpec
+from isotrope.parts import Registry
 
-__all__ = ["Dual", "FrozenLayers", "Guide", "Itself", "MemoryQueue", "Momentum", "Teacher"]
+GUIDES: Registry[GuideSpec] = Registry("guides", "isotrope.guides", GuideSpec, called=CalledGuide, default="self")
+
+__all__ = ["GUIDES", "Guide", "GuideSpec"]

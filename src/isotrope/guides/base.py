@@ -3,12 +3,42 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from torch import Tensor, nn
 
-from isotrope.encoders import Encoder
-from isotrope.encoders.backbone import EmbeddingView
-from isotrope.encoders.packing import Batch
+from isotrope.parts import Called, Spec
+from isotrope.views.embedding.beside import Seen, in_one_pass
+
+if TYPE_CHECKING:
+    from isotrope.encoders import Encoder
+    from isotrope.encoders.backbone import Backbone, EmbeddingView
+    from isotrope.encoders.packing import Batch
+
+LoadTeacher = Callable[[str | None, str | None], "Encoder"]  # of a model's name and pooling
+
+
+class GuideSpec(Spec):
+    """What a recipe says about who the student learns from."""
+
+    is_student: ClassVar[bool] = False  # both views are encoded by the same weights
+    own_tokenizer: ClassVar[bool] = False  # it reads its text in its own way
+    follows: ClassVar[bool] = False  # it moves towards the student after each step
+
+    @property
+    def layered(self) -> bool:
+        """Whether it gives a vector of every layer, (sentences, layers, dim)."""
+        return False
+
+    @property
+    def constant(self) -> bool:
+        """Whether its vectors are looked up instead of computed: the second text must then be the same each time."""
+        return False
+
+    def build(self, student: Encoder, load: LoadTeacher) -> Guide:
+        """The guide of a student that has not been trained yet."""
+        raise NotImplementedError
 
 
 class Guide(nn.Module, ABC):
@@ -18,8 +48,9 @@ class Guide(nn.Module, ABC):
     called `train()`, unless `dropout` is wanted, as the published codes of papers 1 and 3 have it by accident.
     """
 
-    def __init__(self, *, dropout: bool = False) -> None:
+    def __init__(self, dim: int, *, dropout: bool = False) -> None:
         super().__init__()
+        self.dim = dim  # of its vectors
         self.dropout = dropout
 
     @abstractmethod
@@ -29,6 +60,11 @@ class Guide(nn.Module, ABC):
     @property
     def reader(self) -> Encoder | None:
         """The encoder whose tokenizer reads the guide's text; None where it is the student's."""
+        return None
+
+    @property
+    def origin(self) -> Backbone | None:
+        """The student's backbone as it was before training, where the guide keeps it."""
         return None
 
     @property
@@ -42,21 +78,37 @@ class Guide(nn.Module, ABC):
             part.requires_grad_(False)
             part.train(self.dropout and self.training)
 
+    def encode(self, student: Encoder, mine: Sequence[Seen], theirs: Sequence[Seen]) -> tuple[list[Tensor], ...]:
+        """The student's vectors of `mine`, and the guide's of `theirs`: one pass through either."""
+        own = in_one_pass(student, mine)
+        return own, in_one_pass(lambda batch, view: self(batch, student, view), theirs) if theirs else []
+
+    def follow(self, copied: nn.Module, original: nn.Module, progress: float) -> None:
+        """Moves a copy towards what it was copied from, as the guide itself moves towards the student."""
+        raise NotImplementedError
+
     def after_step(self, student: Encoder, progress: float) -> None:
         """Called after each step of the optimiser; `progress` is the share of the run that is done."""
 
-    def negatives(self) -> Tensor | None:
-        """Remembered vectors, further negatives of every sentence: (m, dim)."""
-        return None
 
-    def remember(self, vectors: Tensor) -> None:
-        """Takes the vectors (n, dim) that it gave for the batch, of all processes."""
+class CalledGuide(Called, GuideSpec):
+    """A guide of one's own: a `Guide` class, called with the student, or a function of batch and student."""
+
+    def build(self, student: Encoder, load: LoadTeacher) -> Guide:
+        """An object of the class, or the function behind the face of a guide."""
+        thing = type(self).thing
+        if isinstance(thing, type):
+            made: Guide = thing(student, **self.chosen)
+            return made
+        return _Function(student.dim, thing, self.chosen)
 
 
-class Itself(Guide):
-    """The student is its own guide: both views are encoded by the same weights, and both learn."""
+class _Function(Guide):
+    """`def guide(batch, student, *, ...) -> Tensor`."""
+
+    def __init__(self, dim: int, function: Callable[..., Tensor], chosen: dict[str, Any]) -> None:
+        super().__init__(dim)
+        self.function, self.chosen = function, chosen
 
     def forward(self, batch: Batch, student: Encoder, view: EmbeddingView | None = None) -> Tensor:
-        """(sentences, dim), with gradient."""
-        vectors: Tensor = student(batch, view)
-        return vectors
+        return self.function(batch, student, **self.chosen)

@@ -3,54 +3,80 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal
 
 import torch
-from sentence_transformers.sentence_transformer.modules import Pooling as TokenPooling
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
-from isotrope.encoders import Encoder
-from isotrope.encoders.backbone import EmbeddingView
-from isotrope.encoders.packing import Batch
-from isotrope.guides.base import Guide
+from isotrope.guides.base import Guide, GuideSpec, LoadTeacher
 from isotrope.io.errors import IsotropeError
 
-SAMPLERS = ("all", "uniform", "weighted", "last-k")
+if TYPE_CHECKING:
+    from isotrope.encoders import Encoder
+    from isotrope.encoders.backbone import Backbone, EmbeddingView
+    from isotrope.encoders.packing import Batch
 
 
-class FrozenLayers(Guide):
+class FrozenLayersSpec(GuideSpec):
     """h_i,k = p(H_i,k): one pooled vector of every layer (paper 1, section 3.1), of which sigma may choose one.
 
     `layers` counts from 0, the embeddings; None is all. `sampler`: `all` gives every layer's vector, (n, layers, dim);
-    `uniform` draws one layer for each sentence; `weighted` draws by `weights`; `last-k` draws among the last k.
+    `uniform` draws one layer for each sentence; `weighted` draws by `weights`; `last-k` draws among the last `k`.
     """
 
-    def __init__(
-        self,
-        student: Encoder,
-        *,
-        pooling: str = "max",
-        layers: Sequence[int] | None = None,
-        sampler: str = "all",
-        weights: Sequence[float] | None = None,
-        k: int | None = None,
-        dropout: bool = False,
-    ) -> None:
-        super().__init__(dropout=dropout)
+    kind: Literal["frozen-layers"] = "frozen-layers"
+    pooling: Literal["max", "mean", "cls"] = "max"
+    layers: tuple[int, ...] | None = Field(default=None, min_length=1)
+    sampler: Literal["all", "uniform", "weighted", "last-k"] = "all"
+    weights: tuple[float, ...] | None = None
+    k: int | None = Field(default=None, ge=1)
+    dropout: bool = False  # the published code leaves it on
+
+    @model_validator(mode="after")
+    def _belongs_to_the_sampler(self) -> FrozenLayersSpec:
+        for key, sampler in (("weights", "weighted"), ("k", "last-k")):
+            if (getattr(self, key) is not None) != (self.sampler == sampler):
+                raise ValueError(f"sampler '{sampler}' and {key} belong together; give both or neither")
+        if self.weights is not None and (min(self.weights) < 0 or sum(self.weights) == 0):
+            raise ValueError("weights are shares: none below 0, and not all of them 0")
+        return self
+
+    @property
+    def layered(self) -> bool:
+        """Every layer's vector, unless the sampler chooses one."""
+        return self.sampler == "all"
+
+    def build(self, student: Encoder, load: LoadTeacher) -> Guide:
+        """A frozen copy of the student's backbone."""
+        return FrozenLayers(student, self)
+
+
+class FrozenLayers(Guide):
+    """A frozen copy that shows its layers."""
+
+    def __init__(self, student: Encoder, spec: FrozenLayersSpec) -> None:
+        from sentence_transformers.sentence_transformer.modules import Pooling as TokenPooling
+
+        super().__init__(student.backbone.dim, dropout=spec.dropout)
         self.backbone = copy.deepcopy(student.backbone)
-        self.pool = TokenPooling(self.backbone.dim, pooling)
+        self.pool = TokenPooling(self.dim, spec.pooling)
         there = range(self.backbone.layers + 1)
-        self.layers = tuple(there if layers is None else layers)
-        if not self.layers or not set(self.layers) <= set(there):
+        self.layers = tuple(there if spec.layers is None else spec.layers)
+        if not set(self.layers) <= set(there):
             raise IsotropeError(f"guide.layers {list(self.layers)}: this encoder's layers are 0 to {there[-1]}")
-        self.sampler = sampler
-        self.weights = self._weights(weights, k)
+        self.shares = self._shares(spec)
         self.keep_frozen()
 
     @property
     def frozen(self) -> tuple[nn.Module, ...]:
         """The whole copy."""
         return (self.backbone,)
+
+    @property
+    def origin(self) -> Backbone:
+        """The copy is what the student began as."""
+        return self.backbone
 
     @torch.no_grad()
     def forward(self, batch: Batch, student: Encoder, view: EmbeddingView | None = None) -> Tensor:
@@ -61,21 +87,19 @@ class FrozenLayers(Guide):
             tokens, mask = batch.unpack(states[layer])
             pooled.append(self.pool({"token_embeddings": tokens, "attention_mask": mask})["sentence_embedding"])
         h = torch.stack(pooled, dim=1)  # (sentences, layers, dim)
-        if self.weights is None:
+        if self.shares is None:
             return h
-        chosen = torch.multinomial(self.weights, len(h), replacement=True).to(h.device)
+        chosen = torch.multinomial(self.shares, len(h), replacement=True).to(h.device)
         return h[torch.arange(len(h), device=h.device), chosen]
 
-    def _weights(self, weights: Sequence[float] | None, k: int | None) -> Tensor | None:
+    def _shares(self, spec: FrozenLayersSpec) -> Tensor | None:
+        """How likely each layer is drawn; None where all are shown."""
         n = len(self.layers)
-        if self.sampler == "all":
+        if spec.layered:
             return None
-        if self.sampler == "weighted":
-            if weights is None or len(weights) != n:
-                raise IsotropeError(f"guide.sampler 'weighted' needs guide.weights, one for each of the {n} layers")
-            return torch.tensor(weights, dtype=torch.float)
-        if self.sampler == "last-k":
-            if k is None or not 1 <= k <= n:
-                raise IsotropeError(f"guide.sampler 'last-k' needs guide.k between 1 and {n}")
-            return torch.tensor([0.0] * (n - k) + [1.0] * k)
-        return torch.ones(n)
+        if spec.weights is not None and len(spec.weights) != n:
+            raise IsotropeError(f"guide.weights has {len(spec.weights)} numbers; this encoder's guide has {n} layers")
+        if spec.k is not None and spec.k > n:
+            raise IsotropeError(f"guide.k {spec.k}: this encoder's guide has {n} layers")
+        drawn = [0.0] * (n - spec.k) + [1.0] * spec.k if spec.k else [1.0] * n
+        return torch.tensor(spec.weights or drawn, dtype=torch.float)

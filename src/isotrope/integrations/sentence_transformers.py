@@ -64,13 +64,11 @@ from transformers import TrainerCallback, TrainerControl, TrainerState
 from isotrope import recipes
 from isotrope.encoders import Encoder, Pooling
 from isotrope.encoders.loading import from_sentence_transformer
-from isotrope.guides import Guide
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.sources import text_columns
-from isotrope.training.assemble import finished, make_guide, trained_student
+from isotrope.training.assemble import finished, make_learner
 from isotrope.training.batches import laid_out
-from isotrope.training.engine import AfterStep
 from isotrope.training.learner import Learner
 
 log = logging.getLogger(__name__)
@@ -98,13 +96,11 @@ class IsotropeLoss(nn.Module):
         stage = _stage(recipes.load(recipe, set))
         started = from_sentence_transformer(model, name="the model")
         _check(started, stage)
-        student = trained_student(started, stage)
-        self.learner = Learner(student, make_guide(stage, student, started), stage).to(started.device)
+        self.learner = make_learner(stage, started, started)
         self.learner.train(started.transformer.training)
         self.columns = text_columns(stage.columns)
         self._held = model, started  # not as submodules: their weights are the student's
-        guide, temperature = self.learner.guide, self.learner.temperature
-        self._needs_callback = type(guide).after_step is not Guide.after_step or temperature.log.requires_grad
+        self._needs_callback = self.learner.acts_after_step
 
     @property
     def encoder(self) -> Encoder:
@@ -160,23 +156,22 @@ class IsotropeLoss(nn.Module):
         return features
 
 
-class _AfterStep(AfterStep):
-    """The engine's own, for a learner that is the trainer's loss, not its model."""
+class _AfterStep(TrainerCallback):  # type: ignore[misc]
+    """Tells the learner, which is the trainer's loss, that the optimiser has stepped."""
 
     def __init__(self, learner: Learner) -> None:
         self.learner = learner
 
-    def on_optimizer_step(
-        self, args: Any, state: TrainerState, control: TrainerControl, model: Any = None, **kwargs: Any
-    ) -> None:
-        super().on_optimizer_step(args, state, control, model=self.learner)
+    def on_optimizer_step(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        """Momentum copies, queues and learnt temperatures."""
+        self.learner.after_step((state.global_step + 1) / state.max_steps)
 
 
 def _stage(recipe: Recipe) -> Stage:
     """The one stage that can be a loss."""
     if len(recipe.stages) > 1:
         raise IsotropeError(f"recipe {recipe.name} has {len(recipe.stages)} stages, a loss is one: use isotrope.train")
-    if recipe.stages[0].objective.kind == "mlm":
+    if recipe.stages[0].objective.reads == ("first",):
         raise IsotropeError(f"recipe {recipe.name} is no loss of sentence vectors: use isotrope.train")
     return recipe.stages[0]
 

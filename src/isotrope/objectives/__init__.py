@@ -1,4 +1,4 @@
-"""What pulls and pushes: pure functions of tensors that know no encoder and no text.
+"""What pulls and pushes: pure functions of tensors that know no encoder and no text, each with its spec.
 
 | function                           | from                                                    |
 |------------------------------------|---------------------------------------------------------|
@@ -11,16 +11,24 @@
 | `gather`                           | any of them over the batches of all processes           |
 """
 
+from isotrope.objectives.base import CalledObjective, Objective
 from isotrope.objectives.bootstrap import bootstrap, symmetric_bootstrap
-from isotrope.objectives.classification import nli_classification, nli_width_factor
-from isotrope.objectives.contrastive import info_nce, nt_xent
 from isotrope.objectives.distributed import gather
+from isotrope.objectives.info_nce import info_nce
+from isotrope.objectives.nt_xent import nt_xent
 from isotrope.objectives.regularisers import anchor
-from isotrope.objectives.self_guided import VARIANTS, self_guided
+from isotrope.objectives.self_guided import self_guided
 from isotrope.objectives.similarity import cosine
+from isotrope.objectives.supervision.nli import nli_classification, nli_width_factor
+from isotrope.parts import Registry
+
+OBJECTIVES: Registry[Objective] = Registry(
+    "objectives", "isotrope.objectives", Objective, called=CalledObjective, default="nt-xent"
+)
 
 __all__ = [
-    "VARIANTS",
+    "OBJECTIVES",
+    "Objective",
     "anchor",
     "bootstrap",
     "cosine",

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 from torch import Tensor
 
+from isotrope.objectives.base import Weighted
 from isotrope.objectives.similarity import unit
+
+
+class Bootstrap(Weighted):
+    """Equation 1 of paper 3: no negatives, no temperature. `views.symmetric` gives equation 2."""
+
+    kind: Literal["bootstrap"] = "bootstrap"
+
+    def __call__(self, c: Tensor, h: Tensor, state: Any, *, queue: Tensor | None, hard: Tensor | None) -> Tensor:
+        """`bootstrap`."""
+        return bootstrap(c, h)
 
 
 def bootstrap(prediction: Tensor, target: Tensor) -> Tensor:

@@ -18,6 +18,19 @@ def cosine(a: Tensor, b: Tensor) -> Tensor:
         return unit(a) @ b.T / length(b).T
 
 
+def to_further_negatives(
+    query: Tensor, temperature: float | Tensor, queue: Tensor | None, hard_negatives: Tensor | None
+) -> list[Tensor]:
+    """Logits of the queries (n, d) against a queue (m, d) and hard negatives (..., d), where there are any."""
+    further = [x.flatten(0, -2) for x in (hard_negatives, queue) if x is not None]
+    return [cosine(query, x) / temperature for x in further]
+
+
+def without_self(logits: Tensor) -> Tensor:
+    """(n, n) with the diagonal at -inf: no vector is its own negative."""
+    return logits.masked_fill(torch.eye(len(logits), dtype=torch.bool, device=logits.device), -torch.inf)
+
+
 def unit(x: Tensor) -> Tensor:
     """(..., d) scaled to length one; a zero vector stays zero."""
     x = in_full(x)

@@ -43,14 +43,30 @@ def variants(name: str | Path) -> list[str]:
     return ["paper", *variants_of(parse(source(where), _shown(where)), _shown(where))]
 
 
-def load(name: str | Path, set: Mapping[str, Any] | None = None) -> Recipe:  # noqa: A002
-    """The recipe, checked. `set` overrides by dotted path, `training.batch_size` in all stages, `stages.0....` in one.
+def load(
+    recipe: str | Path | Recipe | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,  # noqa: A002
+) -> Recipe:
+    """A recipe, checked.
 
-    Values that are strings are read as TOML, so `"0.05"` is a number; what is no TOML stands as it is. The value
-    `default` unsets a key.
+    Args:
+        recipe: a name, `name:variant`, a TOML file, a table as TOML would give it, or a `Recipe`.
+        set: overrides by dotted path, `training.batch_size` in all stages, `stages.0....` in one. Values that are
+            strings are read as TOML, so `"0.05"` is a number; what is no TOML stands as it is. The value `default`
+            unsets a key. The kind of a part may be a class or function of your own.
+
+    Example:
+        >>> from isotrope import recipes
+        >>> recipes.load("simcse", set={"objective.temperature": 0.1}).stages[0].objective.temperature
+        0.1
     """
-    where, variant = _split(name)
-    document = parse(source(where), _shown(where))
+    if isinstance(recipe, Recipe):
+        return recipe if not set else load(_as_table(recipe), set)
+    if isinstance(recipe, Mapping):
+        document, variant, where = dict(recipe), None, str(recipe.get("name", "mine"))
+    else:
+        where, variant = _split(recipe)
+        document = parse(source(where), _shown(where))
     values = resolve(document, variant or "paper", set or {}, _shown(where))
     values.setdefault("name", Path(where).stem if where.endswith(SUFFIX) else where)
     if variant:
@@ -58,7 +74,8 @@ def load(name: str | Path, set: Mapping[str, Any] | None = None) -> Recipe:  # n
     try:
         return Recipe.model_validate(values)
     except ValidationError as error:
-        raise IsotropeError(f"{_shown(str(name))}: {in_words(error, len(values['stages']))}") from error
+        shown = _shown(f"{where}:{variant}" if variant else where)
+        raise IsotropeError(f"{shown}: {in_words(error, len(values['stages']))}") from error
 
 
 def source(name: str | Path) -> str:
@@ -82,9 +99,7 @@ def source(name: str | Path) -> str:
 
 def to_toml(recipe: Recipe) -> str:
     """Every number spelt out, defaults too, so that it means the same in later versions. `load` gives it back."""
-    about = recipe.model_dump(exclude={"stages"})
-    stages = [_tidy(stage.model_dump(exclude_none=True)) for stage in recipe.stages]
-    return tomli_w.dumps(about | (stages[0] if len(stages) == 1 else {"stages": stages}))
+    return tomli_w.dumps(_as_table(recipe))
 
 
 def overview() -> list[Row]:
@@ -110,6 +125,12 @@ def _split(name: str | Path) -> tuple[str, str | None]:
 def _shown(name: str) -> str:
     """How a message names it: a file by its path."""
     return name if SUFFIX in name else f"recipe {name}"
+
+
+def _as_table(recipe: Recipe) -> dict[str, Any]:
+    about = recipe.model_dump(exclude={"stages"})
+    stages = [_tidy(stage.model_dump(exclude_none=True)) for stage in recipe.stages]
+    return about | (stages[0] if len(stages) == 1 else {"stages": stages})
 
 
 def _tidy(values: dict[str, Any]) -> dict[str, Any]:

@@ -12,9 +12,13 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias, get_args, get_origin
+
+from pydantic import BaseModel
 
 from isotrope.io.errors import IsotropeError, nearest
+from isotrope.parts import Registry, registry_of, shared_keys
+from isotrope.recipes.schema import Stage
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -22,6 +26,8 @@ else:
     import tomli as tomllib
 
 Table = dict[str, Any]
+Rooms: TypeAlias = "dict[str, Registry[Any] | Rooms]"
+ANY = "*"  # a key that the writer chooses
 ABOUT = ("name", "variant", "about", "paper", "section", "table")  # of the recipe; all other keys are a stage's
 
 
@@ -59,17 +65,27 @@ def resolve(document: Table, variant: str, settings: Mapping[str, Any], where: s
         shared = {key: value for key, value in layer.items() if key not in (*ABOUT, "stages")}
         own += [{}] * (len(stages) - len(own))
         stages = [merge(merge(stage, shared), one) for stage, one in zip(stages, own, strict=True)]
-    for path, value in settings.items():
-        _apply(stages, path, read_value(value), where)
-    return {**about, "stages": stages}
+    chosen = _overlays(settings, len(stages), where)
+    return {**about, "stages": [merge(stage, over) for stage, over in zip(stages, chosen, strict=True)]}
 
 
-def merge(base: Table, over: Table) -> Table:
-    """`over` on top of `base`, table by table."""
+def merge(base: Table, over: Table, rooms: Rooms | None = None) -> Table:
+    """`over` on top of `base`, table by table.
+
+    Where `over` changes the kind of a part, keys that belong to the old kind alone are left behind: each kind has its
+    own defaults. What both kinds have from a common base stays, such as a temperature or a column.
+    """
+    rooms = STAGE if rooms is None else rooms
     merged = dict(base)
     for key, value in over.items():
-        below = merged.get(key)
-        merged[key] = merge(below if isinstance(below, dict) else {}, value) if isinstance(value, dict) else value
+        below, room = merged.get(key), rooms.get(key, rooms.get(ANY, {}))
+        if isinstance(value, dict) and (isinstance(below, dict) or not isinstance(room, Registry)):
+            below = below if isinstance(below, dict) else {}
+            if isinstance(room, Registry):
+                below = _carried_over(below, value, room)
+            merged[key] = merge(below, value, {} if isinstance(room, Registry) else room)
+        else:
+            merged[key] = value
     return merged
 
 
@@ -112,18 +128,59 @@ def _stages(layer: Table, where: str) -> list[Table]:
     return list(stages)
 
 
-def _apply(stages: list[Table], path: str, value: Any, where: str) -> None:
-    """Sets a dotted path in every stage, or `stages.0.` and so on in one."""
-    chosen = range(len(stages))
-    keys = path.split(".")
-    if keys[0] == "stages":
-        if len(keys) < 3 or not keys[1].isdecimal() or int(keys[1]) >= len(stages):
-            there = ", ".join(f"stages.{k}" for k in chosen)
-            raise IsotropeError(
-                f"{where}: {path}: the stages are {there}; a path is {there[:8]}.training.batch_size, say"
-            )
-        chosen, keys = range(int(keys[1]), int(keys[1]) + 1), keys[2:]
-    for key in reversed(keys):
-        value = {key: value}
-    for k in chosen:
-        stages[k] = merge(stages[k], value)
+def _overlays(settings: Mapping[str, Any], stages: int, where: str) -> list[Table]:
+    """Settings by dotted path as a table for each stage; `stages.0.` and so on is for one. Their order is no matter."""
+    overlays: list[Table] = [{} for _ in range(stages)]
+    for path, value in settings.items():
+        chosen = range(stages)
+        keys = path.split(".")
+        if keys[0] == "stages":
+            if len(keys) < 3 or not keys[1].isdecimal() or int(keys[1]) >= stages:
+                there = ", ".join(f"stages.{k}" for k in chosen)
+                raise IsotropeError(
+                    f"{where}: {path}: the stages are {there}; a path is {there[:8]}.training.batch_size, say"
+                )
+            chosen, keys = range(int(keys[1]), int(keys[1]) + 1), keys[2:]
+        nested = read_value(value)
+        for key in reversed(keys):
+            nested = {key: nested}
+        for k in chosen:
+            overlays[k] = merge(overlays[k], nested, {})
+    return overlays
+
+
+def _carried_over(below: Table, over: Table, room: Registry[Any]) -> Table:
+    """What is left of a part's keys when `over` is put on top."""
+    before, now = below.get("kind", room.default), over.get("kind", below.get("kind", room.default))
+    if before == now:
+        return below
+    try:
+        old, new = room.resolve(before), room.resolve(now)
+    except IsotropeError:  # an unknown kind: said when the recipe is checked
+        return below
+    left_behind = old.model_fields.keys() - shared_keys(old, new)
+    return {key: value for key, value in below.items() if key not in left_behind}
+
+
+def _rooms(section: type[BaseModel]) -> Rooms:
+    """Where in a section parts stand, and which registry they are from."""
+    found: Rooms = {}
+    for name, field in section.model_fields.items():
+        inside = [field.annotation, *get_args(field.annotation)]
+        below = [one for one in inside if isinstance(one, type) and issubclass(one, BaseModel)]
+        if (registry := registry_of(field)) is not None:
+            found[name] = registry
+        elif get_origin(field.annotation) is dict:
+            found[name] = {ANY: registry} if (registry := _in_annotation(get_args(field.annotation)[1])) else {}
+        elif registries := [one for one in map(_in_annotation, inside) if one]:
+            found[name] = registries[0]
+        elif below:
+            found[name] = _rooms(below[0])
+    return found
+
+
+def _in_annotation(annotation: Any) -> Registry[Any] | None:
+    return next((one for one in getattr(annotation, "__metadata__", ()) if isinstance(one, Registry)), None)
+
+
+STAGE: Rooms = _rooms(Stage)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple, get_args, get_origin
+from typing import Any, NamedTuple, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from isotrope.io.errors import nearest
-from isotrope.recipes.merging import ABOUT
+from isotrope.parts import Registry
+from isotrope.recipes.merging import ABOUT, ANY, STAGE
 from isotrope.recipes.schema import Recipe, Stage
 
 
@@ -43,7 +44,9 @@ def _what(problem: Any, same: list[Any], place: Place) -> str:
         case "value_error":
             reason = str(problem["ctx"]["error"])
             return f"{given}; it should be {reason}" if isinstance(problem["input"], str) else reason
-        case "model_type":
+        case "part":
+            return str(problem["msg"])
+        case "model_type" | "section":
             return f"{given}; it should be a section"
         case "missing":
             return f"{given}; a value is missing"
@@ -55,18 +58,19 @@ def _place(loc: tuple[int | str, ...]) -> Place:
     """Follows a location down the sections; what lies below a plain value (which type was tried) is left out."""
     inside = loc[:1] == ("stages",) and len(loc) > 1
     section: type[BaseModel] = Stage if inside else Recipe
+    rooms: Any = STAGE if inside else {}
     keys: list[str] = []
-    free = False  # whether the key is one that the writer chose, in a table of sections
     for key in loc[2:] if inside else loc:
         keys.append(str(key))
-        if free:
-            free = False
-            continue
-        field = section.model_fields.get(str(key))
-        below = _section(field)
-        if field is None or below is None:
+        if isinstance(rooms, Registry):  # a part's own keys are flat
             break
-        section, free = below, get_origin(field.annotation) is dict
+        rooms = rooms.get(str(key), rooms.get(ANY, {}))
+        if isinstance(rooms, Registry) or ANY in rooms:
+            continue
+        below = _section(section.model_fields.get(str(key)))
+        if below is None:
+            break
+        section = below
     return Place(int(loc[1]) if inside else None, tuple(keys), section)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from isotrope.io.errors import IsotropeError
+from isotrope.text.cells import cell_text
 from isotrope.text.files import Row, read_table
 from isotrope.text.hashes import HashSet, hash_texts
 from isotrope.text.scripts import Look, Writing
@@ -144,10 +145,7 @@ def read_pairs(path: str | Path, source: str, target: str) -> Iterator[Pair]:
     names: tuple[str, ...] = ()
     for number, row in enumerate(read_table(path), 1):
         names = names or _columns(row, source, target, path)
-        one, other = (row.get(name) for name in names)
-        for name, text in zip(names, (one, other), strict=True):
-            if text is not None and not isinstance(text, str):
-                raise IsotropeError(f"{path}: row {number}: column '{name}' holds {text!r:.40}, not text")
+        one, other = (cell_text(row.get(name), f"{path}: row {number}: column '{name}'") for name in names)
         yield one or "", other or ""
 
 

@@ -1,22 +1,27 @@
-"""A recipe's stage as living parts: student, guide, batches, and the encoder that is left in the end."""
+"""A recipe's stage as living parts: student, guide, learner, batches, and the encoder that is left in the end."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
 from pathlib import Path
+
+import torch
 
 from isotrope.encoders import Encoder, load
 from isotrope.encoders.heads import is_normalize
-from isotrope.guides import Dual, FrozenLayers, Guide, Itself, Momentum, Teacher
+from isotrope.guides import Guide
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.corpus import Corpus
 from isotrope.text.plan import Plan
-from isotrope.training.batches import StageBatches
+from isotrope.training.batches import StageBatches, laid_out
 from isotrope.training.checkpoints import writing
+from isotrope.training.learner import Learner
 from isotrope.training.processes import is_main_process, main_process_first, rank_and_world
 from isotrope.training.teacher_cache import VectorCache
+
+PROBED = 4  # made-up sentences on which a learner is tried
+PROBED_TOKENS = 6
 
 
 def trained_student(encoder: Encoder, stage: Stage) -> Encoder:
@@ -31,46 +36,75 @@ def finished(student: Encoder, started: Encoder, stage: Stage) -> Encoder:
     return result.with_tail([*result.tail, *(module for module in started.tail if is_normalize(module))])
 
 
-def check_teachers(recipe: Recipe) -> None:
-    """Each stage that has a teacher names it."""
-    for stage in recipe.stages:
-        if stage.guide.kind in ("teacher", "dual"):
-            teacher_name(stage)
-
-
-def teacher_name(stage: Stage) -> str:
-    """Whom a stage's guide is loaded from."""
-    if stage.guide.model is None:
-        raise IsotropeError("this recipe's guide is another encoder: name it with --teacher MODEL")
-    return stage.guide.model
+def with_teacher(recipe: Recipe, teacher: str) -> dict[str, str]:
+    """Settings that make `teacher` the guide of every stage whose guide is another encoder, and none made before."""
+    stages = {f"stages.{k}": stage.guide for k, stage in enumerate(recipe.stages) if "model" in stage.guide.settings()}
+    if not stages:
+        raise IsotropeError(f"recipe {recipe.name} has no guide that is another encoder; leave out the teacher")
+    return {f"{k}.guide.model": teacher for k, guide in stages.items() if guide.settings()["model"] != "previous"}
 
 
 def make_guide(stage: Stage, student: Encoder, previous: Encoder) -> Guide:
-    """The guide that a stage names."""
-    guide = stage.guide
+    """The guide that a stage names; `previous` is the encoder that the stage before made."""
 
-    def teacher() -> Encoder:
-        name = teacher_name(stage)
-        return copy.deepcopy(previous) if name == "previous" else load(name, pooling=guide.model_pooling)
+    def another(name: str | None, pooling: str | None) -> Encoder:
+        if name is None:
+            raise IsotropeError("this recipe's guide is another encoder: name it as the teacher (guide.model)")
+        return copy.deepcopy(previous) if name == "previous" else load(name, pooling=pooling)
 
-    made: dict[str, Callable[[], Guide]] = {
-        "self": Itself,
-        "frozen-layers": lambda: FrozenLayers(
-            student,
-            pooling=guide.pooling,
-            layers=guide.layers,
-            sampler=guide.sampler,
-            weights=guide.weights,
-            k=guide.k,
-            dropout=guide.dropout,
-        ),
-        "momentum": lambda: Momentum(
-            student, momentum=guide.momentum, schedule=guide.schedule, buffers=guide.buffers, dropout=guide.dropout
-        ),
-        "teacher": lambda: Teacher(teacher(), queue=guide.queue, dropout=guide.dropout),
-        "dual": lambda: Dual(teacher(), queue=guide.queue),
-    }
-    return made[guide.kind]()
+    return stage.guide.build(student, another)
+
+
+def make_learner(stage: Stage, started: Encoder, previous: Encoder) -> Learner:
+    """Student, guide, heads and queue of a stage that starts from an encoder."""
+    student = trained_student(started, stage)
+    return Learner(student, make_guide(stage, student, previous), stage).to(started.device)
+
+
+def probe(recipe: Recipe, model: Encoder) -> None:
+    """Builds the learner of every stage and lets it take one step on made-up sentences: what can't work fails here.
+
+    The encoder itself stays as it is, and so does the state of all random generators.
+    """
+    with torch.random.fork_rng():
+        encoder = model
+        for stage in recipe.stages:
+            started = copy.deepcopy(_start(stage, model, encoder))
+            learner = make_learner(stage, started, encoder).train()
+            item = _made_up(stage, learner)
+            try:
+                loss = learner(**item)["loss"]
+                loss.backward()
+            except (RuntimeError, ValueError, TypeError, IndexError, KeyError, AttributeError) as error:
+                reason = " ".join(str(error).split())[:200]
+                raise IsotropeError(f"recipe {recipe.name}: the first step fails: {reason}") from error
+            if not bool(loss.isfinite()):
+                raise IsotropeError(f"recipe {recipe.name}: the loss of the first step is {float(loss)}")
+            learner.after_step(1.0)
+            encoder = finished(learner.student, started, stage)
+
+
+def _start(stage: Stage, model: Encoder, previous: Encoder) -> Encoder:
+    """What a stage starts from."""
+    if stage.start == "previous":
+        return previous
+    return model if stage.start == "model" else load(stage.start, device=str(model.device))
+
+
+def _made_up(stage: Stage, learner: Learner) -> dict[str, object]:
+    """A batch of random words, as `laid_out` would give it."""
+    student, reader = learner.student, learner.guide.reader or learner.student
+
+    def ids(encoder: Encoder, column: str) -> list[list[int]]:
+        words = torch.randint(len(encoder.tokenizer), (PROBED, PROBED_TOKENS)).tolist()
+        texts = encoder.tokenizer.batch_decode(words, skip_special_tokens=True)
+        return encoder.tokenize(texts, stage.training.max_length)
+
+    item = laid_out(stage, student, reader, ids)
+    if stage.supervision.labels:
+        item["labels"] = torch.zeros(PROBED, dtype=torch.long)
+    item = stage.objective.prepare(item, student.tokenizer, torch.Generator().manual_seed(0))
+    return {name: value.to(student.device) for name, value in item.items()}
 
 
 def make_batches(
@@ -79,10 +113,10 @@ def make_batches(
     """The run's batches; a frozen teacher's vectors come from disk where the recipe says so."""
     reader = guide.reader or student
     cached = None
-    column = stage.views.second.column
-    if stage.guide.cache and guide.frozen and guide.reader is not None and isinstance(column, str):
+    if stage.guide.constant:
+        (column,) = stage.views.second.columns
         with main_process_first():
-            cached = VectorCache(folder / "teacher", len(corpus), reader.dim)
+            cached = VectorCache(folder / "teacher", len(corpus), guide.dim)
             if is_main_process():
                 with writing(folder / "teacher"):
                     cached.fill(corpus, column, reader, stage.training.batch_size, stage.training.max_length)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import torch
-from torch import Tensor
 from torch.utils.data import Dataset
 
 from isotrope.encoders import Encoder
@@ -14,10 +13,9 @@ from isotrope.encoders.packing import Batch
 from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import Corpus
 from isotrope.text.plan import Plan, for_process
-from isotrope.training.masked_lm import Masker
 from isotrope.training.teacher_cache import VectorCache
 
-Item = dict[str, Batch | Tensor]
+Item: TypeAlias = dict[str, Any]  # batches and tensors: keyword arguments of the learner
 TokenIds: TypeAlias = Callable[[Encoder, str], list[list[int]]]  # of a column's sentences, as an encoder reads them
 
 
@@ -42,8 +40,6 @@ class StageBatches(Dataset[Item]):
         self.corpus, self.plan, self.stage = corpus, plan, stage
         self.student, self.reader, self.taught = student, reader, taught
         self.rank, self.world = rank, world
-        masks = stage.objective.kind == "mlm"
-        self.masker = Masker(student.tokenizer, stage.objective.masked) if masks else None
 
     def __len__(self) -> int:
         """Those that make whole steps: what would be less than one at the end, under accumulation, is left out."""
@@ -59,34 +55,26 @@ class StageBatches(Dataset[Item]):
         item = laid_out(
             self.stage, self.student, self.reader, lambda encoder, column: encoder.tokenize(texts[column], longest)
         )
-        if "premise" in item:
-            item["labels"] = torch.tensor(texts["label"])
+        if self.stage.supervision.labels:
+            item["labels"] = torch.tensor(texts[self.stage.supervision.labels])
         if self.taught is not None:
             item["taught"] = self.taught[rows]
-        if self.masker is not None:
-            masked = item.pop("first")
-            item.pop("second")
-            assert isinstance(masked, Batch)
-            shown, item["targets"] = self.masker(masked.input_ids, generator)
-            masked.input_ids.copy_(shown)
-            item["first"] = masked
-        return item
+        return self.stage.objective.prepare(item, self.student.tokenizer, generator)
 
 
 def laid_out(stage: Stage, student: Encoder, reader: Encoder, ids: TokenIds) -> Item:
-    """The texts that a stage reads, each laid out for the one who reads it; `reader` is the guide's tokenizer."""
+    """The texts that a stage reads, each laid out for the one who reads it; `reader` has the guide's tokenizer."""
 
     def batch(encoder: Encoder, *columns: str) -> Batch:
         return encoder.lay_out([one for column in columns for one in ids(encoder, column)])
 
     item: Item = {}
-    first, second = stage.views.first, stage.views.second
-    if stage.objective.kind != "none":
-        item["first"] = batch(student, *first.columns)
-        same = first.columns == second.columns and reader is student
-        item["second"] = item["first"] if same else batch(reader, *second.columns)
+    readers = {"first": student, "second": reader}
+    made: dict[Any, Batch] = {}  # where both views read the same text in the same way, they share a batch
+    for name in stage.objective.reads:
+        columns = getattr(stage.views, name).columns
+        key = id(readers[name]), columns
+        item[name] = made[key] = made[key] if key in made else batch(readers[name], *columns)
     if stage.views.negative:
-        item["negative"] = batch(student, stage.views.negative)
-    if stage.supervision.kind == "nli":
-        item["premise"], item["hypothesis"] = batch(student, "sentence1"), batch(student, "sentence2")
-    return item
+        item["negative"] = batch(reader, stage.views.negative)
+    return item | {name: batch(student, column) for name, column in stage.supervision.texts.items()}

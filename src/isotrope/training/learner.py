@@ -1,4 +1,4 @@
-"""The learner: the one module that owns all that trains or is remembered.
+"""The learner: the one module that owns all trainable and persistent state.
 
 Its state dict is the whole state of a method, so a checkpoint of it is exact, and several processes see every
 parameter.
@@ -7,47 +7,38 @@ parameter.
 from __future__ import annotations
 
 import copy
+from functools import partial
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from isotrope import views
 from isotrope.encoders import Encoder
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch
-from isotrope.guides import FrozenLayers, Guide
-from isotrope.io.errors import IsotropeError
-from isotrope.objectives import anchor, gather, nli_classification, nli_width_factor
+from isotrope.guides import Guide
+from isotrope.heads.queue import MemoryQueue
+from isotrope.heads.tower import Tower
+from isotrope.objectives import anchor, gather
 from isotrope.recipes.schema import Stage
-from isotrope.training.compare import compare
-from isotrope.training.heads import Temperature, predictor_head, projection_head, set_dropout
-from isotrope.training.masked_lm import masked_lm_head, masked_lm_loss
-from isotrope.views import Adversarial
-
-LABELS = 3  # entailment, neutral, contradiction
+from isotrope.views.embedding import View
+from isotrope.views.embedding.beside import Seen
 
 
 class Learner(nn.Module):
-    """Student, guide, heads, temperature, classifier. `forward` is one step of any of the four papers."""
+    """Student, guide, heads, queue, and what objective and supervision train. `forward` is one step of any method."""
 
     def __init__(self, student: Encoder, guide: Guide, stage: Stage) -> None:
         super().__init__()
         self.stage = stage
         self.student, self.guide = student, guide
-        dim = student.dim
-        heads, objective = stage.heads, stage.objective
-        std = getattr(student.backbone.config, "initializer_range", 0.02)
-        self.project = projection_head(dim, **heads.projection.model_dump(), std=std) if heads.projection else None
-        self.predict = _student_side(dim, guide, stage)
-        self.temperature = Temperature(objective.temperature, learnable=objective.learnable_temperature)
         self.columns = len(stage.views.first.columns)
-        self.first_view, self.second_view = (_view(view) for view in (stage.views.first, stage.views.second))
-        supervised = stage.supervision.kind == "nli"
-        width = nli_width_factor(stage.supervision.maximum) * dim
-        self.classifier = nn.Linear(width, LABELS) if supervised else None
-        self.language_model = masked_lm_head(student) if objective.kind == "mlm" else None
-        needs_origin = objective.anchor > 0 and not isinstance(guide, FrozenLayers)
+        std = getattr(student.backbone.config, "initializer_range", 0.02)
+        self.tower = Tower(student.dim, guide.dim, stage.heads, std)
+        self.queue = MemoryQueue(stage.queue.size, self.tower.out) if stage.queue.size else None
+        self.supervision_state = stage.supervision.state(student.dim)
+        self.objective_state = stage.objective.state(student)
+        needs_origin = stage.objective.anchor > 0 and guide.origin is None
         self.start = copy.deepcopy(student.backbone).requires_grad_(False) if needs_origin else None
         if stage.training.dropout is not None:
             set_dropout(student.backbone, stage.training.dropout)
@@ -59,7 +50,7 @@ class Learner(nn.Module):
     @property
     def origin(self) -> Backbone | None:
         """The student's backbone as it was before training, where a frozen copy of it is kept."""
-        return self.guide.backbone if isinstance(self.guide, FrozenLayers) else self.start
+        return self.guide.origin or self.start
 
     def train(self, mode: bool = True) -> Learner:
         """Frozen parts stay in eval mode: nobody else has to remember."""
@@ -69,51 +60,68 @@ class Learner(nn.Module):
             self.start.eval()
         return self
 
-    def forward(
-        self,
-        first: Batch | None = None,
-        second: Batch | None = None,
-        negative: Batch | None = None,
-        taught: Tensor | None = None,
-        premise: Batch | None = None,
-        hypothesis: Batch | None = None,
-        labels: Tensor | None = None,
-        targets: Tensor | None = None,
-    ) -> dict[str, Tensor]:
-        """`loss`, and the parts that it is the sum of. `taught` are the guide's vectors where they are known."""
-        parts: dict[str, Tensor] = {}
-        objective, supervision = self.stage.objective, self.stage.supervision
-        if labels is not None and premise is not None and hypothesis is not None:
-            parts["nli"] = supervision.weight * self._classify(self.student(premise), self.student(hypothesis), labels)
-        if targets is not None and first is not None:
-            parts["mlm"] = masked_lm_loss(self.language_model, self.student.backbone, first, targets)
-        elif first is not None and second is not None:
-            parts["contrast"] = objective.weight * self._contrast(first, second, negative, taught, labels)
+    def forward(self, **item: Any) -> dict[str, Tensor]:
+        """`loss`, and the parts that it is the sum of. The item is what `training.batches` lays out.
+
+        first, second, negative    batches of the views; `taught` (n, dim): the guide's vectors where they are known
+        premise, hypothesis        labelled pairs, and their `labels` (n,)
+        """
+        objective = self.stage.objective
+        parts = self.stage.supervision.learn(self, item)
+        if objective.reads:
+            parts[objective.label] = getattr(objective, "weight", 1.0) * objective.learn(self, item)
         if objective.anchor and self.origin is not None:
             parts["anchor"] = objective.anchor * anchor(self.student.backbone.model, self.origin.model)
         return {"loss": torch.stack(list(parts.values())).sum(), **{k: part.detach() for k, part in parts.items()}}
 
-    def after_step(self, progress: float) -> None:
-        """What follows the optimiser's step: averaging, clamping."""
-        self.guide.after_step(self.student, progress)
-        self.temperature.clamp()
-
-    def _contrast(
-        self, first: Batch, second: Batch, negative: Batch | None, taught: Tensor | None, labels: Tensor | None
-    ) -> Tensor:
+    def compare(self, item: dict[str, Any]) -> Tensor:
         """The objective over the batch of all processes; both ways round where the recipe says so."""
-        view = self._adversarial(first, labels) if isinstance(self.first_view, Adversarial) else self.first_view
-        c = self._gather(self.student(first, view))  # (n, dim)
-        h = self._gather(self.guide(second, self.student, self.second_view) if taught is None else taught)
-        hard = self._gather(self.student(negative)) if negative is not None else None
-        loss = self._compare(c, h, hard)
-        if self.stage.views.symmetric:
-            back = self._gather(self.student(second, self.second_view))
-            there = self._gather(self.guide(first, self.student, view))
-            loss = 0.5 * loss + 0.5 * self._compare(back, there, hard)
-        if self.training:
-            self.guide.remember(h)
-        return loss
+        views = self.stage.views
+        first = Seen(item["first"], self._seen(views.first, item["first"], item))
+        second = Seen(item["second"], self._seen(views.second, item["second"], item))
+        mine, theirs = [first], [second]
+        if views.symmetric:
+            mine, theirs = [first, second], [second, first]
+        if views.negative:
+            theirs = [*theirs, Seen(item["negative"])]
+        if "taught" in item:
+            c, h = self.guide.encode(self.student, mine, theirs[1:])
+            h = [item["taught"], *h]
+        else:
+            c, h = self.guide.encode(self.student, mine, theirs)
+        c, keys = [self._gather(one) for one in c], [self.tower.guide(self._gather(one)) for one in h]
+        hard = keys.pop() if views.negative else None
+        losses = [self._compare(query, key, hard) for query, key in zip(c, keys, strict=True)]
+        if self.training and self.queue is not None:
+            self.queue.remember(keys[0])
+        return torch.stack(losses).mean()
+
+    def after_step(self, progress: float) -> None:
+        """What follows the optimiser's step: averaging, clamping, the queue. `progress` is the share of the run."""
+        self.guide.after_step(self.student, progress)
+        self.tower.after_step(self.guide, progress)
+        self.stage.objective.after_step(self.objective_state)
+        if self.queue is not None:
+            self.queue.after_step()
+
+    @property
+    def acts_after_step(self) -> bool:
+        """Whether `after_step` does anything."""
+        learns = any(parameter.requires_grad for parameter in self.objective_state.parameters())
+        moves = type(self.guide).after_step is not Guide.after_step
+        return moves or learns or self.queue is not None
+
+    def log_figures(self) -> dict[str, float]:
+        """What the log has beside the loss and its parts."""
+        return self.stage.objective.figures(self.objective_state)
+
+    def _seen(self, view: View, batch: Batch, item: dict[str, Any]) -> EmbeddingView | None:
+        labels = item.get("labels")
+        if labels is None:
+            return view.on(batch, self.student, None)
+        return view.on(
+            batch, self.student, partial(self.stage.supervision.loss_of_views, self.supervision_state, labels=labels)
+        )
 
     def _gather(self, vectors: Tensor) -> Tensor:
         """Those of all processes, in the order of one process: column by column.
@@ -123,49 +131,24 @@ class Learner(nn.Module):
         return torch.cat([gather(column) for column in vectors.chunk(self.columns)]) if self.training else vectors
 
     def _compare(self, c: Tensor, h: Tensor, hard: Tensor | None) -> Tensor:
-        """Heads, then the objective. They see the whole gathered batch, so batch norm is that of one process.
+        """The objective. Heads see the whole gathered batch, so batch norm is that of one process.
 
         Where columns are contrasted apart, the objective is each one's own, and the mean of theirs.
         """
-        if self.project is not None:
-            c, h = self.project(c), self.project(h)
-            hard = self.project(hard) if hard is not None else None
-        given = {"temperature": self.temperature(), "queue": self.guide.negatives(), "hard": hard}
+        queue = None if self.queue is None else self.queue()
         parts = self.columns if self.stage.views.contrast == "by-column" else 1
-        pairs = zip(self.predict(c).chunk(parts), h.chunk(parts), strict=True)
-        return torch.stack([compare(self.stage.objective, *pair, **given) for pair in pairs]).mean()
-
-    def _classify(self, u: Tensor, v: Tensor, labels: Tensor) -> Tensor:
-        assert self.classifier is not None
-        return nli_classification(u, v, labels, self.classifier, maximum=self.stage.supervision.maximum)
-
-    def _adversarial(self, first: Batch, labels: Tensor | None) -> EmbeddingView:
-        """The attack on this batch, whose first half are premises and whose second half are hypotheses."""
-        attack: Any = self.first_view
-        if labels is None or len(first.lengths) != 2 * len(labels):
-            raise IsotropeError("the adversarial view needs views.first.column = ['sentence1', 'sentence2'] and labels")
-        n = len(labels)
-        return views.fast_gradient_view(
-            self.student,
-            first,
-            lambda vectors: self._classify(vectors[:n], vectors[n:], labels),
-            attack.epsilon,
-            norm=attack.norm,
-            at=attack.at,
-        )
+        pairs = zip(self.tower.student(c).chunk(parts), h.chunk(parts), strict=True)
+        state = self.objective_state
+        losses = [self.stage.objective(query, keys, state, queue=queue, hard=hard) for query, keys in pairs]
+        return torch.stack(losses).mean()
 
 
-def _student_side(dim: int, guide: Guide, stage: Stage) -> nn.Module:
-    """What only the student's vectors go through: the predictor, or a linear map to a teacher of another size."""
-    out = guide.reader.dim if guide.reader is not None else dim
-    if stage.heads.predictor is not None:
-        return predictor_head(dim, out, **stage.heads.predictor.model_dump())
-    return nn.Identity() if out == dim else nn.Linear(dim, out)
-
-
-def _view(view: Any) -> EmbeddingView | None:
-    """No view at all where nothing is done to the embeddings."""
-    if view.kind == "none":
-        return None
-    made: EmbeddingView = views.make(view.kind, view.rate, view.variant, **view.fields)
-    return made
+def set_dropout(model: nn.Module, rate: float) -> None:
+    """Dropout of every layer, attention included. The configuration, and so what is saved, keeps its own."""
+    for module in model.modules():
+        if isinstance(module, nn.Dropout):
+            module.p = rate
+        names = [name for name, value in vars(module).items() if isinstance(value, float)]
+        for name in names:
+            if name.endswith(("dropout", "dropout_prob")):
+                setattr(module, name, rate)

@@ -35,7 +35,7 @@ from transformers import get_scheduler, set_seed
 from isotrope.encoders.loading import default_device
 from isotrope.encoders.packing import Batch
 from isotrope.encoders.precision import dtype_of
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
 from isotrope.training import checkpoints
 from isotrope.training.bar import RunBar

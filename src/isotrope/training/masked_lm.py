@@ -7,19 +7,15 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional
 from torch.utils.data import Dataset
-from transformers import AutoModelForMaskedLM, BertForMaskedLM
+from transformers import BertForMaskedLM
 
-from isotrope.encoders import Encoder
-from isotrope.encoders.backbone import Backbone
-from isotrope.encoders.loading import resolve
 from isotrope.encoders.packing import Batch, lay_out
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.objectives.masked_lm import IGNORED, Masker
 
 IntArray = np.ndarray[Any, np.dtype[np.integer[Any]]]
-IGNORED = -100
 
 
 class TokenizedText:
@@ -50,25 +46,6 @@ class TokenizedText:
             some = max(round(rest * len(members)), int(rest > 0))  # never none: the plan would not come to an end
             parts += [members] * whole + [members[:some]]
         return generator.permutation(np.concatenate(parts))
-
-
-class Masker:
-    """Selects a share of the tokens; of those 80% become [MASK], 10% another token, 10% stay (Devlin et al., 2019)."""
-
-    def __init__(self, tokenizer: Any, share: float = 0.2) -> None:
-        self.share, self.mask_id, self.vocabulary = share, tokenizer.mask_token_id, len(tokenizer)
-        self.special = torch.tensor(sorted(tokenizer.all_special_ids))
-
-    def __call__(self, input_ids: Tensor, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-        """Token ids (rows, width) -> ids to show, and targets with -100 wherever nothing is asked."""
-        ordinary = ~torch.isin(input_ids, self.special)
-        draw = torch.rand(input_ids.shape, generator=generator).where(ordinary, 1.0)
-        selected = ordinary & (draw <= max(self.share, float(draw.min())))  # one at least: of none there is no mean
-        kind = torch.rand(input_ids.shape, generator=generator)
-        other = torch.randint(self.vocabulary, input_ids.shape, generator=generator)
-        shown = input_ids.where(~(selected & (kind < 0.8)), self.mask_id)
-        shown = shown.where(~(selected & (kind >= 0.9)), other)
-        return shown, input_ids.where(selected, IGNORED)
 
 
 class MaskedBatches(Dataset[dict[str, Any]]):
@@ -120,22 +97,6 @@ class MaskedLM(BertForMaskedLM):  # type: ignore[misc]
         logits = self.cls(hidden[asked]).float()  # (masked, vocabulary)
         right = (logits.argmax(-1) == targets[asked]).float().mean()
         return {"loss": functional.cross_entropy(logits, targets[asked]), "accuracy": right}
-
-
-def masked_lm_head(student: Encoder) -> nn.Module:
-    """The student's checkpoint as a masked LM whose body is the student itself: its output layer goes on learning."""
-    with quiet_transformers():
-        model: Any = AutoModelForMaskedLM.from_pretrained(resolve(student.name), dtype=torch.float32)
-    setattr(model, model.base_model_prefix, student.backbone.model)
-    model.tie_weights()
-    head: nn.Module = model
-    return head
-
-
-def masked_lm_loss(model: Any, backbone: Backbone, batch: Batch, targets: Tensor) -> Tensor:
-    """Cross-entropy over the masked tokens, for any architecture."""
-    logits = model(**backbone.inputs(batch)).logits  # (rows, width, vocabulary)
-    return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
 
 
 @torch.no_grad()

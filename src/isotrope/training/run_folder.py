@@ -8,9 +8,12 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, reason
+
+if TYPE_CHECKING:
+    from isotrope.recipes.schema import Recipe
 
 RUN = "run.json"  # the settings of a run
 LOG = "log.jsonl"
@@ -32,7 +35,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise IsotropeError(f"{folder}: can't be created ({error.strerror or error})") from error
+        raise IsotropeError(f"{folder}: can't be created ({reason(error)})") from error
     if os.name == "nt":  # has no locks of this kind
         yield
         return
@@ -57,7 +60,22 @@ def read_json(file: Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not JSON"
-        raise IsotropeError(f"{file} is damaged ({reason}); the run can't be resumed, start it in a new folder") from (
-            error
-        )
+        why = reason(error) if isinstance(error, OSError) else "not JSON"
+        raise IsotropeError(f"{file} is damaged ({why}); the run can't be resumed, start it in a new folder") from error
+
+
+def stage_folders(folder: Path, recipe: Recipe) -> list[Path]:
+    """Where each stage lies: a single one in the run folder itself."""
+    count = len(recipe.stages)
+    return [folder] if count == 1 else [folder / f"stage-{number + 1}" for number in range(count)]
+
+
+def differences(before: Any, now: Any, path: str = "") -> list[str]:
+    """`training.seed 1 -> 2` for each place in which two nested settings differ."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        keys = dict.fromkeys([*before, *now])
+        return [line for key in keys for line in differences(before.get(key), now.get(key), f"{path}.{key}".strip("."))]
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        pairs = enumerate(zip(before, now, strict=True))
+        return [line for i, (old, new) in pairs for line in differences(old, new, f"{path}.{i}")]
+    return [] if before == now else [f"{path} {before!r} -> {now!r}"]

@@ -49,15 +49,9 @@ def stage_loop(learner: Learner, batches: StageBatches, watch: Watch, folder: Pa
             seed=training.seed,
         ),
         bar,
-        after_step=lambda progress: learner.after_step(progress),
-        figures=lambda: _figures(learner),
+        after_step=learner.after_step,
+        figures=learner.log_figures,
         measure=lambda: watch.figures(learner),
         should_stop=out_of_patience,
         advice="lower training.learning_rate or raise objective.temperature",
     )
-
-
-def _figures(learner: Learner) -> dict[str, float]:
-    """The temperature where it learns."""
-    log = learner.temperature.log
-    return {"temperature": float(log.detach().exp())} if log.requires_grad else {}

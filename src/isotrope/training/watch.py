@@ -9,12 +9,13 @@ from itertools import pairwise
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from isotrope.encoders import Encoder
 from isotrope.encoders.packing import Batch
 from isotrope.evaluation.geometry import alignment, effective_rank, mean_cosine, uniformity
 from isotrope.training.learner import Learner
-from isotrope.views import Adversarial
+from isotrope.views.embedding import View
 
 Score = Callable[[Encoder], float]
 NEAR_ONE = 0.95  # mean cosine of random sentences above which they are hardly told apart
@@ -45,11 +46,8 @@ class Watch:
             vectors = learner.student(text)
             learner.train()  # two texts of one meaning where there are two, else what views and dropout make of one
             other = batch.get("second", text) if learner.guide.reader is None else text
-            attack = isinstance(learner.first_view, Adversarial)  # which needs a loss to go against
-            pair = (
-                learner.student(text, None if attack else learner.first_view),
-                learner.student(other, learner.second_view),
-            )
+            views = learner.stage.views
+            pair = (_seen(learner.student, text, views.first), _seen(learner.student, other, views.second))
         learner.train(was_training)
         found = {
             "alignment": float(alignment(*pair)),
@@ -62,6 +60,12 @@ class Watch:
         if self.score is not None:
             found = {"spearman": self.score(self.evaluated()), **found}
         return found
+
+
+def _seen(student: Encoder, batch: Batch, view: View) -> Tensor:
+    """Vectors of a batch as a view shows it; one that goes against a supervised loss is left out."""
+    vectors: Tensor = student(batch, None if view.needs_labels else view.on(batch, student, None))
+    return vectors
 
 
 def collapse(figures: Mapping[str, float], first: Mapping[str, float]) -> str | None:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from isotrope.io.errors import IsotropeError
-from isotrope.views.text import back_translation
-from isotrope.views.text.back_translation import BackTranslation
+from isotrope.views.text import back_translation, make_text_view
+from isotrope.views.text.back_translation import BackTranslationSpec
 from isotrope.views.text.base import Outcome
+from isotrope.views.text.engines.translators import TRANSLATORS
 
 
 class Fake:
@@ -45,12 +46,13 @@ def engines(monkeypatch: pytest.MonkeyPatch) -> dict[str, Fake]:
         "apertium": Fake("apertium", "en es ca pt"),
         "transformers": Fake("t", "en fi"),
     }
-    monkeypatch.setattr(BackTranslation, "_make_engine", lambda self, name, settings: known[name])
+    for name, engine in known.items():
+        monkeypatch.setitem(TRANSLATORS, name, lambda settings, engine=engine: engine)
     return known
 
 
 def test_there_and_back(engines: dict[str, Fake]) -> None:
-    view = BackTranslation(pivot="pt")
+    view = BackTranslationSpec(pivot="pt").make()
     assert view(["A  dog\n\truns.\0", "A cat."]) == ["A dog runs. (en)", "A cat. (en)"]
     assert engines["bergamot"].asked == [
         (["A dog runs.", "A cat."], "en", "pt"),
@@ -64,7 +66,7 @@ def test_what_fails_is_not_sent_on_and_says_why(engines: dict[str, Fake], monkey
         return "foreign" in wording
 
     monkeypatch.setattr(back_translation, "is_wrong_language", wrong)
-    view = BackTranslation(pivot="pt")
+    view = BackTranslationSpec(pivot="pt").make()
     texts = ["silence", "A dog.", "A frisbee.", "", "A foreign word."]
     assert view.outcomes(texts) == [
         Outcome(""),
@@ -77,23 +79,23 @@ def test_what_fails_is_not_sent_on_and_says_why(engines: dict[str, Fake], monkey
 
 
 def test_auto_takes_the_first_that_can(engines: dict[str, Fake]) -> None:
-    chosen = {pivot: BackTranslation(pivot=pivot).parameters["engine"] for pivot in ("pt", "es", "fi")}
+    chosen = {pivot: BackTranslationSpec(pivot=pivot).make().parameters["engine"] for pivot in ("pt", "es", "fi")}
     assert chosen == {"pt": "bergamot", "es": "apertium", "fi": "t"}
-    assert BackTranslation(pivot="pt", engine="apertium").parameters["engine"] == "apertium"
+    assert BackTranslationSpec(pivot="pt", engine="apertium").make().parameters["engine"] == "apertium"
 
 
 def test_when_none_can_it_says_what_each_lacks(engines: dict[str, Fake]) -> None:
     with pytest.raises(IsotropeError, match="nothing here translates en-xx and back: bergamot lacks en-xx; ") as error:
-        BackTranslation(pivot="xx")
+        BackTranslationSpec(pivot="xx").make()
     assert "; t lacks en-xx" in str(error.value)
     with pytest.raises(IsotropeError, match=r"^apertium lacks en-xx$"):
-        BackTranslation(pivot="xx", engine="apertium")
+        BackTranslationSpec(pivot="xx", engine="apertium").make()
 
 
 def test_both_directions_are_needed(engines: dict[str, Fake], monkeypatch: pytest.MonkeyPatch) -> None:
     one_way = engines["bergamot"]
     monkeypatch.setattr(one_way, "lacks", lambda source, target: "no way back" if source == "pt" else "")
-    assert BackTranslation(pivot="pt").parameters["engine"] == "apertium"
+    assert BackTranslationSpec(pivot="pt").make().parameters["engine"] == "apertium"
 
 
 @pytest.mark.parametrize(
@@ -106,13 +108,13 @@ def test_both_directions_are_needed(engines: dict[str, Fake], monkeypatch: pytes
 )
 def test_what_makes_no_sense_is_refused(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(IsotropeError, match=message):
-        BackTranslation(**fields)
+        make_text_view("back-translation", **fields)
 
 
 def test_parameters_are_all_that_decides(engines: dict[str, Fake]) -> None:
-    parameters = BackTranslation(pivot="es", seed=5).parameters
+    parameters = BackTranslationSpec(pivot="es", seed=5).make().parameters
     assert json.loads(json.dumps(parameters)) == parameters
     assert parameters["there"] == {"direction": "en-es"}
     assert parameters["back"] == {"direction": "es-en"}
     assert parameters["seed"] is None  # no chance in it
-    assert BackTranslation(pivot="fi", sampling=True, seed=5).parameters["seed"] == 5
+    assert BackTranslationSpec(pivot="fi", sampling=True, seed=5).make().parameters["seed"] == 5

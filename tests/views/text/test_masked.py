@@ -16,8 +16,8 @@ import isotrope
 from isotrope.encoders.loading import BUNDLED
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
-from isotrope.views.text import masked
-from isotrope.views.text.masked import Masked, MaskedModel, MaskedSubstitutes
+from isotrope.views.text import make_text_view, masked
+from isotrope.views.text.masked import Masked, MaskedModel, MaskedSpec, MaskedSubstitutes
 
 SENTENCES = bundled_sentences()[:40]
 ODD = [
@@ -49,7 +49,7 @@ def roberta(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def view(model: MaskedModel = MODEL, **options: Any) -> MaskedSubstitutes:
-    made = MaskedSubstitutes(**options)
+    made = MaskedSpec(**options).make()
     made.model = model  # loaded once for all tests
     return made
 
@@ -159,12 +159,12 @@ def test_real_sentences_at_the_papers_rate() -> None:
 
 
 def test_a_byte_level_vocabulary(roberta: Path) -> None:
-    substitutes = MaskedSubstitutes(rate=0.5, model=roberta)
+    substitutes = MaskedSpec(rate=0.5, model=roberta).make()
     assert substitutes.model.cased
     assert substitutes.model.backbone.packs
     texts = [*SENTENCES, *ODD, "naïve façade 你好"]
     views = substitutes(texts)
-    assert views[::-1] == MaskedSubstitutes(rate=0.5, model=roberta, batch_size=5)(texts[::-1])
+    assert views[::-1] == MaskedSpec(rate=0.5, model=roberta, batch_size=5).make()(texts[::-1])
     for text, other in zip(SENTENCES, views, strict=False):
         assert other != text
         assert len(other.split(" ")) == len(text.split(" "))
@@ -181,8 +181,8 @@ def test_what_decides_the_result_is_in_the_parameters(roberta: Path) -> None:
 
 @pytest.mark.parametrize("rate", [0, -0.1, 1.1])
 def test_a_rate_that_is_no_share_is_refused(rate: float) -> None:
-    with pytest.raises(IsotropeError, match="above 0 and at most 1"):
-        MaskedSubstitutes(rate)
+    with pytest.raises(IsotropeError, match="'mlm': rate: Input should be"):
+        make_text_view("mlm", rate=rate)
 
 
 def test_a_model_without_its_output_layer_is_refused(tmp_path: Path) -> None:
@@ -190,8 +190,8 @@ def test_a_model_without_its_output_layer_is_refused(tmp_path: Path) -> None:
     with pytest.raises(
         IsotropeError, match="is no masked language model: its output layer or its mask token is missing"
     ):
-        MaskedSubstitutes(model=tmp_path / "encoder")(["A dog."])
+        MaskedSpec(model=tmp_path / "encoder").make()(["A dog."])
     with pytest.raises(IsotropeError, match="not a model folder"):
-        MaskedSubstitutes(model=tmp_path)(["A dog."])
+        MaskedSpec(model=tmp_path).make()(["A dog."])
     with pytest.raises(IsotropeError, match="'no/such' could not be loaded as a masked language model"):
-        MaskedSubstitutes(model="no/such")(["A dog."])
+        MaskedSpec(model="no/such").make()(["A dog."])

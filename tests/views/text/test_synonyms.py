@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
-from isotrope.views.text.synonyms import STOP_WORDS, WORD, Synonyms
+from isotrope.views.text import make_text_view
+from isotrope.views.text.synonyms import STOP_WORDS, WORD, Synonyms, SynonymsSpec
 
 nltk = pytest.importorskip("nltk", reason="needs NLTK: pip install 'isotrope[views]'")
-wordnet = pytest.importorskip("isotrope.views.text.wordnet")
+wordnet = pytest.importorskip("isotrope.views.text.engines.wordnet")
 SENTENCES = bundled_sentences()[:300]
 
 
@@ -30,7 +31,7 @@ def opened() -> Any:
 
 
 def view(opened: Any, **options: Any) -> Synonyms:
-    made = Synonyms(**options)
+    made = SynonymsSpec(**options).make()
     made.wordnet = opened  # opened once for all tests
     return made
 
@@ -130,8 +131,8 @@ def test_frequent_synonyms_are_drawn_more_often() -> None:
 
 @pytest.mark.parametrize("rate", [0, -0.1, 1.1])
 def test_a_rate_that_is_no_share_is_refused(rate: float) -> None:
-    with pytest.raises(IsotropeError, match="above 0 and at most 1"):
-        Synonyms(rate)
+    with pytest.raises(IsotropeError, match="'synonyms': rate: Input should be"):
+        make_text_view("synonyms", rate=rate)
 
 
 # -- with the real WordNet -------------------------------------------------------------------------------------------
@@ -233,8 +234,8 @@ def test_a_machine_without_one(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     monkeypatch.setattr(wordnet, "DEBIAN", tmp_path)
     for variable in ("WNHOME", "WNSEARCHDIR"):
         monkeypatch.setenv(variable, str(tmp_path))
-    with pytest.raises(IsotropeError, match=r"there is no WordNet here; get one by .* or name it with --wordnet DIR"):
-        _ = Synonyms().wordnet
+    with pytest.raises(IsotropeError, match=r"there is no WordNet here; get one by .* or give the folder of another"):
+        _ = SynonymsSpec().make().wordnet
 
 
 def test_every_place_of_a_wordnet_is_found(opened: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -263,10 +264,10 @@ def test_without_nltk_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -
     ordinary = builtins.__import__
 
     def missing(name: str, *others: Any, **more: Any) -> Any:
-        if name == "isotrope.views.text.wordnet":
+        if name == "isotrope.views.text.engines.wordnet":
             raise ModuleNotFoundError("No module named 'nltk'", name="nltk")
         return ordinary(name, *others, **more)
 
     monkeypatch.setattr(builtins, "__import__", missing)
     with pytest.raises(IsotropeError, match=r"synonyms need NLTK: pip install 'isotrope\[views\]'"):
-        _ = Synonyms().wordnet
+        _ = SynonymsSpec().make().wordnet

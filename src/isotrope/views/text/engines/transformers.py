@@ -14,9 +14,10 @@ import torch
 from huggingface_hub import is_offline_mode
 from torch import Tensor
 
-from isotrope.encoders.loading import default_device, sha256
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.loading import default_device
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import sha256
 from isotrope.io.hub import hub_answers
 from isotrope.views.text.base import draws
 from isotrope.views.text.engines.languages import three_letters
@@ -38,6 +39,8 @@ class Transformers:
     sampling: bool = False
     temperature: float = 1.0
     max_length: int = 256
+    device: str | None = None
+    precision: str | None = None
     seed: int = 1
     name: ClassVar[str] = "transformers"
     _directions: dict[tuple[str, str], _Direction] = field(default_factory=dict, init=False, repr=False)
@@ -60,6 +63,8 @@ class Transformers:
         numbers: dict[str, Any] = {"beam": self.beam}
         if self.sampling:
             numbers = {"sampling": True, "temperature": self.temperature}
+        if self.precision not in (None, "float32"):
+            numbers["precision"] = self.precision
         return {**self._direction(source, target).parameters, **numbers, "max_length": self.max_length}
 
     def translate(self, sentences: Sequence[str], source: str, target: str) -> list[str]:
@@ -100,17 +105,28 @@ class Transformers:
         name = self.model.replace("{src}", source).replace("{tgt}", target)
         if (source, target) not in self._directions:
             shared = next((known for known in self._directions.values() if known.name == name), None)
-            self._directions[source, target] = _Direction(name, source, target, shared)
+            made = _Direction(name, source, target, shared, device=self.device, precision=self.precision)
+            self._directions[source, target] = made
         return self._directions[source, target]
 
 
 class _Direction:
     """A model with its tokenizer, set to a source and a target language."""
 
-    def __init__(self, name: str, source: str, target: str, shared: _Direction | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        source: str,
+        target: str,
+        shared: _Direction | None = None,
+        *,
+        device: str | None = None,
+        precision: str | None = None,
+    ) -> None:
         from transformers import AutoConfig  # slow to import
 
         self.name, self._shared = name, shared
+        self._device, self._dtype = device or default_device(), getattr(torch, precision or "float32")
         # without a network the Hub's client would try for a minute
         self._here = here = Path(name).is_dir() or is_offline_mode() or not hub_answers()
         try:
@@ -147,13 +163,11 @@ class _Direction:
             return self._shared.model
         try:
             with quiet_transformers():
-                model = AutoModelForSeq2SeqLM.from_pretrained(
-                    self.name, dtype=torch.float32, local_files_only=self._here
-                )
+                model = AutoModelForSeq2SeqLM.from_pretrained(self.name, dtype=self._dtype, local_files_only=self._here)
         except (OSError, ValueError) as error:
             said = " ".join(str(error).split())[:200]
             raise IsotropeError(f"{self.name}: the translation model can't be loaded ({said})") from error
-        return model.to(default_device()).eval()
+        return model.to(self._device).eval()
 
     def _languages(self, source: str, target: str) -> tuple[str, int | None]:
         """What a multilingual model is told: a word before the text (Marian), or the first token (NLLB, M2M100)."""

@@ -1,0 +1,132 @@
+"""Combinations of parts that mean nothing, or of which a part would have no effect: refused, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from isotrope.recipes.schema import Stage
+
+
+def check_stage(stage: Stage) -> None:
+    """Raises a ValueError that says what does not fit together."""
+    for rule in (_reads, _columns, _layers, _negatives, _symmetry, _heads, _labels, _constant):
+        for problem in rule(stage):
+            raise ValueError(problem)
+
+
+def _reads(stage: Stage) -> Iterator[str]:
+    """What the objective does not read must not be set."""
+    kind, reads = stage.objective.kind, stage.objective.reads
+    if not reads and not stage.supervision.texts:
+        yield f"nothing to learn: objective.kind is '{kind}' and supervision.kind '{stage.supervision.kind}'"
+    if "second" in reads:
+        return
+    unread: dict[str, Any] = {
+        "views.second": stage.views.second,
+        "views.negative": stage.views.negative,
+        "views.symmetric": stage.views.symmetric,
+        "views.contrast": stage.views.contrast,
+        "guide": stage.guide,
+        "queue": stage.queue,
+        "heads": stage.heads,
+    }
+    if "first" not in reads:
+        unread["views.first"] = stage.views.first
+    defaults = type(stage).model_construct()
+    for path, value in unread.items():
+        default: Any = defaults
+        for key in path.split("."):
+            default = getattr(default, key)
+        if value != default:
+            yield f"{path} has no effect: objective.kind '{kind}' compares no two views; leave it out"
+    if "first" in reads and stage.views.first.kind != "none":
+        yield f"views.first.kind has no effect: objective.kind '{kind}' reads the text as it stands; leave it out"
+
+
+def _columns(stage: Stage) -> Iterator[str]:
+    views = stage.views
+    if len(views.first.columns) != len(views.second.columns):
+        yield "views.first.column and views.second.column must name equally many columns"
+    if views.contrast == "by-column" and len(views.first.columns) == 1:
+        yield "views.contrast 'by-column' tells several columns apart; views.first.column names one"
+    if views.also and len(stage.columns) != 2:
+        yield f"views.also adds pairs to pairs; this recipe reads {', '.join(stage.columns)}"
+
+
+def _layers(stage: Stage) -> Iterator[str]:
+    if stage.objective.layered != stage.guide.layered:
+        yield (
+            "objective.variant opt3 and guide.sampler 'all' of frozen layers belong together: "
+            "the one compares with a vector per layer, the other gives them"
+        )
+
+
+def _negatives(stage: Stage) -> Iterator[str]:
+    given = {"queue.size": stage.queue.size, "views.negative": stage.views.negative}
+    for path, value in given.items():
+        if value and not stage.objective.takes_negatives:
+            yield f"{path} has no effect: objective.kind '{stage.objective.kind}' has no negatives; leave it out"
+
+
+def _symmetry(stage: Stage) -> Iterator[str]:
+    if not stage.views.symmetric:
+        return
+    if stage.guide.own_tokenizer:
+        yield (
+            f"views.symmetric also lets the guide read the student's text, and guide.kind '{stage.guide.kind}' has a "
+            "tokenizer and a language of its own; leave it out"
+        )
+    heads = stage.heads
+    alike = heads.predictor is None and (heads.projection is None or heads.guide == "student")
+    if stage.guide.is_student and stage.objective.symmetric and alike:
+        yield f"views.symmetric has no effect: objective.kind '{stage.objective.kind}' counts both directions already"
+
+
+def _heads(stage: Stage) -> Iterator[str]:
+    heads = stage.heads
+    if heads.guide != "student" and heads.projection is None:
+        yield f"heads.guide '{heads.guide}' is about the guide's projection; there is no heads.projection"
+    if heads.guide == "momentum" and not stage.guide.follows:
+        yield (
+            "heads.guide 'momentum' follows the student's projection as a momentum guide follows the student; "
+            f"guide.kind is '{stage.guide.kind}'"
+        )
+    if heads.projection is not None and heads.guide != "none" and stage.guide.own_tokenizer:
+        yield (
+            f"guide.kind '{stage.guide.kind}' is another encoder, whose vectors may have another width than the "
+            "student's: set heads.guide = \"none\", so that heads.projection is on the student's side alone"
+        )
+    if not stage.training.drop_last and any(head.over_the_batch for head in heads.both):
+        yield "a head with batch norm needs more than one sentence, and the last batch may have one: set drop_last"
+
+
+def _labels(stage: Stage) -> Iterator[str]:
+    """An adversarial view follows the gradient of the supervised loss of the very texts that it alters."""
+    wanted = tuple(stage.supervision.texts.values())
+    for name in stage.objective.reads:
+        view = getattr(stage.views, name)
+        if not view.needs_labels:
+            continue
+        if not wanted:
+            yield f"views.{name}.kind '{view.kind}' follows the gradient of a supervised loss: set supervision.kind"
+        elif view.columns != wanted:
+            yield f"views.{name}.kind '{view.kind}' needs views.{name}.column = {list(wanted)}, the labelled texts"
+        elif name == "second" and stage.guide.own_tokenizer:
+            yield (
+                f"views.second.kind '{view.kind}' alters the student's own embeddings; "
+                f"guide.kind '{stage.guide.kind}' has others"
+            )
+
+
+def _constant(stage: Stage) -> Iterator[str]:
+    """Vectors that are looked up must be the same each time."""
+    if not stage.guide.constant:
+        return
+    if stage.views.second.kind != "none":
+        yield "guide.cache keeps one vector of each text; views.second.kind would alter it each time: leave out one"
+    if len(stage.views.second.columns) > 1:
+        yield "guide.cache keeps the vectors of one column; views.second.column names several"
+    if getattr(stage.guide, "dropout", False):
+        yield "guide.cache keeps one vector of each text; guide.dropout would draw a new one each time: leave out one"

@@ -1,0 +1,188 @@
+"""The whole product of parts, and how one combination is put to work on a tiny encoder."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import torch
+from pydantic import ValidationError
+from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
+
+import isotrope
+from isotrope.recipes.messages import in_words
+from isotrope.recipes.schema import Recipe, Stage
+from isotrope.training.assemble import trained_student
+from isotrope.training.batches import laid_out
+from isotrope.training.learner import Learner
+
+Table = dict[str, Any]
+PAIR = ["sentence1", "sentence2"]
+
+VIEWS: dict[str, Table] = {
+    "none": {},
+    "shuffle": {"kind": "shuffle"},
+    "token": {"kind": "token-cutoff", "rate": 0.4},
+    "feature": {"kind": "feature-cutoff", "at": "embeddings"},
+    "span": {"kind": "span-cutoff", "rate": 0.4},
+    "dropout": {"kind": "dropout"},
+    "adversarial": {"kind": "adversarial", "column": PAIR},
+}
+GUIDES: dict[str, Table] = {
+    "self": {},
+    "layers": {"kind": "frozen-layers"},
+    "one layer": {"kind": "frozen-layers", "sampler": "uniform"},
+    "momentum": {"kind": "momentum", "momentum": 0.9},
+    "teacher": {"kind": "teacher", "model": "TEACHER"},
+    "cached teacher": {"kind": "teacher", "model": "TEACHER", "cache": True},
+    "dual": {"kind": "dual", "model": "TEACHER"},
+}
+OBJECTIVES: dict[str, Table] = {
+    "nt-xent": {},
+    "info-nce": {"kind": "info-nce", "learnable_temperature": True},
+    "opt1": {"kind": "self-guided", "variant": "opt1"},
+    "opt2": {"kind": "self-guided", "variant": "opt2"},
+    "opt2-official": {"kind": "self-guided", "variant": "opt2-official"},
+    "opt3": {"kind": "self-guided", "variant": "opt3", "anchor": 0.1},
+    "bootstrap": {"kind": "bootstrap"},
+    "mlm": {"kind": "mlm"},
+    "none": {"kind": "none"},
+}
+PROJECTION, PREDICTOR = {"ratio": 2}, {"ratio": 2}
+HEADS: dict[str, Table] = {
+    "bare": {},
+    "projection": {"projection": PROJECTION},
+    "predictor": {"predictor": PREDICTOR},
+    "both": {"projection": PROJECTION, "predictor": PREDICTOR},
+    "momentum": {"projection": PROJECTION, "predictor": PREDICTOR, "guide": "momentum"},
+    "student only": {"projection": PROJECTION, "guide": "none"},
+    "swapped": {"projection": {"kind": "predictor", "ratio": 2}, "predictor": {"kind": "projection"}},
+}
+SWITCHES = tuple(itertools.product((0, 6), (False, True), (None, "negative")))  # queue, symmetric, hard negatives
+
+
+def product() -> Iterator[Table]:
+    """views x views x guides x objectives x heads x queue x symmetric x hard negatives, as stages of a recipe."""
+    for guide, objective, heads in itertools.product(GUIDES, OBJECTIVES, HEADS):
+        for first, second in itertools.product(VIEWS, VIEWS):
+            for queue, symmetric, negative in SWITCHES:
+                yield combination(first, second, guide, objective, heads, queue, symmetric, negative)
+
+
+def combination(
+    first: str,
+    second: str,
+    guide: str,
+    objective: str,
+    heads: str,
+    queue: int = 0,
+    symmetric: bool = False,
+    negative: str | None = None,
+) -> Table:
+    """One stage. Where a view is adversarial both read labelled pairs; where nothing else is learnt, so does NLI."""
+    labelled = "adversarial" in (first, second)
+    column = {"column": PAIR} if labelled else {}
+    supervised = labelled or objective == "none"
+    return {
+        "views": {
+            "first": VIEWS[first] | column,
+            "second": VIEWS[second] | column,
+            "symmetric": symmetric,
+            **({"negative": negative} if negative else {}),
+        },
+        "guide": GUIDES[guide],
+        "objective": OBJECTIVES[objective],
+        "heads": HEADS[heads],
+        "queue": {"size": queue},
+        "pooling": {"training": "mean", "evaluation": "mean"},
+        "training": {"batch_size": 4, "dropout": 0.1},
+        **({"supervision": {"kind": "nli"}} if supervised else {}),
+    }
+
+
+def accepted(stage: Table) -> tuple[Stage | None, str]:
+    """The checked stage, or None and the one line that `recipes check` prints."""
+    try:
+        return Recipe.model_validate({"name": "mine", "stages": [stage]}).stages[0], ""
+    except ValidationError as error:
+        return None, in_words(error, 1)
+
+
+def tiny_encoder(folder: Path, dim: int, words: int = 40) -> str:
+    """A BERT of one layer that reads words w0, w1 ...; saved as a folder."""
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    vocabulary = {word: k for k, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"])}
+    vocabulary |= {f"w{k}": len(vocabulary) + k for k in range(words)}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
+    names = {name: f"[{name[:-6].upper()}]" for name in ("pad_token", "unk_token", "cls_token", "sep_token")}
+    fast = PreTrainedTokenizerFast(tokenizer_object=tokenizer, mask_token="[MASK]", model_max_length=32, **names)
+    torch.manual_seed(dim)
+    config = BertConfig(
+        vocab_size=len(vocabulary),
+        hidden_size=dim,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=2 * dim,
+        max_position_embeddings=32,
+    )
+    BertForMaskedLM(config).save_pretrained(folder)
+    fast.save_pretrained(folder)
+    return str(folder)
+
+
+class Bench:
+    """A student and a teacher of another width and vocabulary, on which combinations take steps."""
+
+    def __init__(self, folder: Path) -> None:
+        student = tiny_encoder(folder / "student", 8)
+        self.teacher = isotrope.load(tiny_encoder(folder / "teacher", 12, 30), pooling="mean")
+        self.encoder = isotrope.load(student, pooling="mean")
+
+    def learner(self, stage: Stage, seed: int = 0) -> Learner:
+        """A fresh learner; the teacher stands in for whatever the recipe names."""
+        torch.manual_seed(seed)
+        student = trained_student(copy.deepcopy(self.encoder), stage)
+        guide = stage.guide.build(student, lambda name, pooling: copy.deepcopy(self.teacher))
+        return Learner(student, guide, stage).train()
+
+    def item(self, stage: Stage, learner: Learner, seed: int) -> dict[str, Any]:
+        """A batch of four rows of random words."""
+        generator = torch.Generator().manual_seed(seed)
+        reader = learner.guide.reader or learner.student
+
+        def ids(encoder: isotrope.Encoder, column: str) -> list[list[int]]:
+            lengths = torch.randint(3, 8, (4,), generator=generator)
+            drawn = [torch.randint(30, (int(n),), generator=generator).tolist() for n in lengths]
+            return encoder.tokenize([" ".join(f"w{k}" for k in row) for row in drawn])
+
+        item = laid_out(stage, learner.student, reader, ids)
+        if stage.supervision.labels:
+            item["labels"] = torch.randint(3, (4,), generator=generator)
+        if stage.guide.constant:
+            item["taught"] = learner.guide(item["second"], learner.student)
+        return stage.objective.prepare(item, learner.student.tokenizer, generator)
+
+    def step(self, learner: Learner, optimiser: torch.optim.Optimizer, seed: int) -> float:
+        """One step; the loss, and a gradient that is finite."""
+        item = self.item(learner.stage, learner, seed)
+        torch.manual_seed(seed)
+        loss = learner(**item)["loss"]
+        optimiser.zero_grad()
+        loss.backward()
+        gradients = [p.grad for p in learner.parameters() if p.requires_grad and p.grad is not None]
+        assert gradients, "nothing learns"
+        assert all(bool(one.isfinite().all()) for one in gradients)
+        optimiser.step()
+        learner.after_step(seed / 4)
+        assert bool(loss.isfinite())
+        return float(loss.detach())
+
+
+def optimiser_of(learner: Learner) -> torch.optim.Optimizer:
+    return torch.optim.SGD([p for p in learner.parameters() if p.requires_grad], lr=0.05)

@@ -1,0 +1,90 @@
+"""Every combination of parts is refused in one line, or it works: it learns, is saved and resumed exactly.
+
+`make sweep` tries the whole product. The suite tries every guide with every objective under every heads, each with
+three of the eight settings of queue, symmetry and hard negatives in turn, and every view on either side of every guide.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+
+import pytest
+import torch
+
+from isotrope import recipes
+
+from .product import GUIDES, HEADS, OBJECTIVES, SWITCHES, VIEWS, Bench, Table, accepted, combination, optimiser_of
+
+WHOLE = os.environ.get("ISOTROPE_SWEEP") == "whole"
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    return Bench(tmp_path_factory.mktemp("tiny"))
+
+
+def works_or_is_refused(bench: Bench, table: Table) -> bool:
+    """A step; then a fresh learner that was given its state takes the same second step."""
+    stage, refusal = accepted(table)
+    if stage is None:
+        assert 0 < len(refusal) < 300
+        assert "\n" not in refusal
+        return False
+    learner = bench.learner(stage)
+    optimiser = optimiser_of(learner)
+    bench.step(learner, optimiser, 1)
+    resumed = bench.learner(stage, seed=9)
+    resumed.load_state_dict(learner.state_dict())
+    assert bench.step(resumed, optimiser_of(resumed), 2) == bench.step(learner, optimiser, 2)
+    for name, value in learner.state_dict().items():
+        assert torch.equal(value, resumed.state_dict()[name]), name
+    return True
+
+
+@pytest.mark.parametrize(("guide", "objective"), list(itertools.product(GUIDES, OBJECTIVES)))
+def test_guides_objectives_heads_queue_symmetry_negatives(bench: Bench, guide: str, objective: str) -> None:
+    unseen = guide == "cached teacher" or objective in ("mlm", "none")  # these take no view at the embedding layer
+    views = list(itertools.product(VIEWS, VIEWS)) if WHOLE else [("none", "none") if unseen else ("token", "shuffle")]
+    first = 8 * list(GUIDES).index(guide) + list(OBJECTIVES).index(objective)
+    tried = []
+    for k, heads in enumerate(HEADS):
+        some = SWITCHES if WHOLE else [SWITCHES[0], *(SWITCHES[(first + 2 * k + j) % 8] for j in (1, 4))]
+        for pair, switches in itertools.product(views, some):
+            tried.append(works_or_is_refused(bench, combination(*pair, guide, objective, heads, *switches)))
+    layers_fit = (guide == "layers") == (objective == "opt3")
+    guide_is_read = objective not in ("mlm", "none") or guide == "self"
+    assert any(tried) == (layers_fit and guide_is_read)
+    if WHOLE:
+        print(f"{guide} x {objective}: {sum(tried)} run, {len(tried) - sum(tried)} refused")
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+@pytest.mark.parametrize("first", VIEWS)
+def test_views_on_either_side(bench: Bench, first: str, guide: str) -> None:
+    objective = "opt3" if guide == "layers" else "info-nce"
+    for k, second in enumerate(VIEWS):
+        symmetric = k % 2 == list(VIEWS).index(first) % 2 and guide in ("self", "layers", "momentum")
+        works_or_is_refused(bench, combination(first, second, guide, objective, "bare", symmetric=symmetric))
+
+
+def test_the_adversarial_view_works_on_either_side(bench: Bench) -> None:
+    for first, second, guide in itertools.product(
+        ("none", "adversarial"), ("shuffle", "adversarial"), ("self", "momentum")
+    ):
+        assert works_or_is_refused(bench, combination(first, second, guide, "info-nce", "bare"))
+
+
+def test_the_readmes_example(bench: Bench) -> None:
+    """ConSERT's views, a momentum guide and a queue: a new file and no code."""
+    settings = {"guide.kind": "momentum", "queue.size": 6, "training.batch_size": 4}
+    stage = recipes.load("consert", settings).stages[0]
+    learner = bench.learner(stage)
+    optimiser = optimiser_of(learner)
+    losses = [bench.step(learner, optimiser, seed) for seed in (1, 2)]
+    assert learner.queue is not None
+    assert int(learner.queue.seen) == 8
+    assert losses[1] > 0
+    alone = bench.learner(recipes.load("consert", settings | {"queue.size": 0}).stages[0])
+    assert [bench.step(alone, optimiser_of(alone), 1)] == losses[:1]  # the queue begins empty ...
+    assert bench.step(alone, optimiser_of(alone), 2) < losses[1]  # ... and then adds to the denominator
