@@ -56,7 +56,7 @@ def load(
         >>> isotrope.load("bundled", pooling="cls").encode("A dog runs.").shape
         (256,)
     """
-    found = load_any(model, pooling=None, device=device, precision=precision)
+    found = load_any(model, device=device, precision=precision)
     if isinstance(found, PlainEncoder):
         found = from_sentence_transformer(found.model, name=found.name)  # says why it can't be
     if max_seq_length is not None:
