@@ -10,6 +10,7 @@ from typing import Any
 from isotrope.encoders import Encoder
 from isotrope.recipes.schema import Recipe
 from isotrope.training.run_folder import LOG, stage_folders
+from isotrope.training.run_log import read_log
 
 LABEL_FREE = ("alignment", "uniformity", "effective_rank", "mean_cosine", "held_out_loss")
 
@@ -42,7 +43,7 @@ class Run:
     def logs(self) -> list[list[dict[str, Any]]]:
         """The lines of each stage's log."""
         files = [folder / LOG for folder in stage_folders(self.folder, self.recipe)]
-        return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+        return [read_log(file) for file in files]
 
     @property
     def log(self) -> list[dict[str, Any]]:
