@@ -80,8 +80,9 @@ def train(
     run.open(resume)
     try:
         scores = development_scores(sets, data, resolved)
-        encoder, sources = load(model), as_sources(sentences)
-        probe(resolved, encoder)
+        encoder = load(model)
+        probe(resolved, encoder)  # before any text is read
+        sources = as_sources(sentences)
         numbers = range(len(resolved.stages))
         texts = [run.text(k, sources, column, scored=scores[k] is not None, resume=resume) for k in numbers]
         for k in numbers:
