@@ -180,7 +180,7 @@ def test_the_learner_is_told_of_each_step(make: Make) -> None:
     assert told == [0.25, 0.5, 0.75, 1.0]
 
 
-# -- accumulation, memory, precision ------------------------------------------------------------------------------------
+# -- accumulation, memory, precision -----------------------------------------------------------------------------------
 
 
 def test_accumulated_batches_are_one_batch_where_the_loss_is_a_mean(make: Make) -> None:
