@@ -8,15 +8,17 @@ from typing import Any
 
 import pytest
 import torch
+from rich.table import Table
 from sentence_transformers import SentenceTransformer
 
 import isotrope
-from isotrope.cli.inspect import _table
+import isotrope.evaluation
 from isotrope.encoders import PlainEncoder
 from isotrope.encoders.loading import BUNDLED
+from isotrope.evaluation import Inspections
 from isotrope.evaluation.geometry import effective_rank, mean_cosine, uniformity
-from isotrope.evaluation.inspection import inspect, reading
-from isotrope.evaluation.sample import sample
+from isotrope.evaluation.geometry.inspection import inspect_encoder, reading
+from isotrope.evaluation.label_free.sampling import sample_sentences
 from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]
@@ -34,7 +36,7 @@ def test_json_is_what_the_library_finds_on_a_sample_without_repetition(corpus: P
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)
     (entry,) = found["models"]
-    sentences, encoder = sample(SENTENCES, 40, 3), isotrope.load()
+    sentences, encoder = sample_sentences(SENTENCES, 40, 3), isotrope.load()
     vectors = encoder.encode(sentences)
     assert (found["corpus"], entry["model"], entry["sentences"], entry["dim"]) == ("own.txt", "bundled", 40, 256)
     for name, figure in (("mean_cosine", mean_cosine), ("uniformity", uniformity), ("effective_rank", effective_rank)):
@@ -46,6 +48,15 @@ def test_json_is_what_the_library_finds_on_a_sample_without_repetition(corpus: P
     assert entry["sensitivity"]["removed"] == [0, 2, 10, 20, 34, 50, 100]
     assert entry["graded"] is None
     assert f"mean cosine of {entry['mean_cosine']:.2f}" in entry["reading"][0]
+
+
+def test_python_and_the_command_line_agree(corpus: Path, run: Run) -> None:
+    arguments = ("inspect", "bundled", "own.txt", "--sentences", "40", "--task", "bundled")
+    found = isotrope.evaluation.inspect("bundled", "own.txt", sentences=40, task="bundled")
+    assert run(*arguments, "--json").out == found.json()
+    assert [line.rstrip() for line in run(*arguments).out.splitlines()] == str(found).splitlines()
+    same = isotrope.evaluation.inspect(isotrope.load(), [*SENTENCES, *SENTENCES[:50]], sentences=40, task="bundled")
+    assert same.as_dict()["models"] == found.as_dict()["models"]
 
 
 def test_a_page_for_people_and_a_picture(corpus: Path, run: Run) -> None:
@@ -69,7 +80,7 @@ def test_text_without_long_sentences_has_no_alignment(run: Run) -> None:
     done = run("inspect", "bundled", "-", "--json", stdin=short)
     (entry,) = json.loads(done.out)["models"]
     assert (entry["alignment"], entry["halves"]) == (None, 0)
-    assert math.isnan(inspect(isotrope.load(), [f"Word number {i}." for i in range(30)]).alignment)
+    assert math.isnan(inspect_encoder(isotrope.load(), [f"Word number {i}." for i in range(30)]).alignment)
 
 
 def test_an_encoder_of_another_make_has_no_tokens_to_leave_out() -> None:
@@ -77,11 +88,12 @@ def test_an_encoder_of_another_make_has_no_tokens_to_leave_out() -> None:
     plain = PlainEncoder(
         SentenceTransformer(str(BUNDLED), device="cpu", model_kwargs={"dtype": torch.float32}), "plain"
     )
-    whole, other = (inspect(one, SENTENCES[:30]) for one in (encoder, plain))
+    whole, other = (inspect_encoder(one, SENTENCES[:30]) for one in (encoder, plain))
     assert other.mean_cosine == pytest.approx(whole.mean_cosine, abs=1e-5)
     assert (other.tokens, other.sensitivity, other.graded) == ({}, None, None)
     assert len(reading(other)) == 2 < len(reading(whole))
-    table = _table([other, whole], "both", None)
+    table = next(Inspections([other, whole]).parts())
+    assert isinstance(table, Table)
     assert next(iter(table.columns[1].cells)) == f"{other.mean_cosine:.3f}"
     assert list(table.columns[1].cells)[-1] == "-"
 

@@ -99,7 +99,7 @@ def _stored(folder: Path) -> int:
     file = folder / "views.sqlite"
     try:
         base = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
-        return int(base.execute("SELECT count(*) FROM views").fetchone()[0])
+        return int(base.execute("SELECT count(*) FROM entries").fetchone()[0])
     except sqlite3.OperationalError:  # not there yet
         return 0
 

@@ -10,8 +10,9 @@ from transformers import AutoModelForSequenceClassification
 
 import isotrope
 from isotrope.evaluation import finetuning
-from isotrope.evaluation.finetuning import FineTuned, fine_tune, load_glue
-from isotrope.evaluation.pairs import MissingDataError
+from isotrope.evaluation.data.glue import load_glue
+from isotrope.evaluation.data.places import MissingDataError
+from isotrope.evaluation.finetuning import FineTuned, fine_tune
 from isotrope.io.errors import IsotropeError
 
 GOOD, BAD = ("fine", "lovely", "bright", "happy"), ("awful", "dull", "broken", "sad")
@@ -69,6 +70,13 @@ def test_a_seed_is_a_result(encoder: isotrope.Encoder, opinions: Path) -> None:
     assert one == again
     assert one.rows == {"train": 40, "dev": 6, "test": 40}
     assert other.seed == 2
+
+
+def test_half_precision_is_about_the_same(encoder: isotrope.Encoder, opinions: Path) -> None:
+    options = {"epochs": 1, "learning_rate": 1e-3, "batch_size": 16, "limit": 48}
+    result = fine_tune(encoder, "sst2", data=opinions, precision="bfloat16", **options)
+    assert result.score == pytest.approx(fine_tune(encoder, "sst2", data=opinions, **options).score, abs=15)
+    assert all(weights.dtype != torch.bfloat16 for weights in encoder.state_dict().values())
 
 
 def test_the_classifier_stands_on_the_encoders_own_weights(encoder: isotrope.Encoder) -> None:
@@ -157,7 +165,7 @@ def test_unknown_and_absent_tasks(tmp_path: Path) -> None:
         IsotropeError, match=r"unknown GLUE task 'rtee' \(did you mean 'rte'\?\); choose from qnli, sst2"
     ):
         load_glue("rtee")
-    with pytest.raises(MissingDataError, match=r"no glue/rte\.tsv\[\.gz\] in a data folder.*--data DIR"):
+    with pytest.raises(MissingDataError, match=r"no glue/rte\.tsv\[\.gz\] in a data folder.*name a folder"):
         load_glue("rte", data=tmp_path)
 
 

@@ -13,6 +13,7 @@ from isotrope.baselines.base import BASELINES, BaselineSpec, Made
 from isotrope.encoders.loading import Model
 from isotrope.io.atomic import check_folder
 from isotrope.io.errors import IsotropeError, reason
+from isotrope.io.names import BASELINE
 from isotrope.io.progress import progress
 from isotrope.text.arrays import growing_table
 from isotrope.text.corpus import KEYS
@@ -20,7 +21,6 @@ from isotrope.text.files import file_kind, open_bytes
 from isotrope.text.hashes import hash_texts
 from isotrope.text.sources import HUB, Source, as_sources, matching_rows
 
-BASELINE = "baseline.json"  # in its folder, beside the keys of the text; `isotrope.evaluation` reads both
 KEY_BYTES = 8
 
 
@@ -80,14 +80,10 @@ class Sentences:
         return len(self.keys) // KEY_BYTES
 
     def __iter__(self) -> Iterator[str]:
-        for name, found in matching_rows(self.sources, ("text",), self.column):
-            for number, row in enumerate(found, 1):
-                text = row["text"]
-                if text is not None and not isinstance(text, str):
-                    raise IsotropeError(f"{name}: row {number}: column 'text' holds {text!r:.40}, not text")
-                if text and text.strip():
-                    self.keys += hash_texts([text.strip()]).tobytes()
-                    yield text.strip()
+        for _, found in matching_rows(self.sources, ("text",), self.column):
+            for text in (row["text"] for row in found if row["text"] is not None):
+                self.keys += hash_texts([text]).tobytes()
+                yield text
 
 
 def _checked_sources(spec: BaselineSpec, text: Any) -> list[Source]:

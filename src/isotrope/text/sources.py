@@ -113,6 +113,12 @@ def text_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(column for column in columns if column != "label")
 
 
+def source_rows(source: Source) -> tuple[str, Iterator[Row]]:
+    """A source's name for people, and its rows as they are, without blank lines."""
+    opened = _open(source)
+    return opened.name, (row for row in opened.rows if row is not None)
+
+
 class _Opened(NamedTuple):
     name: str  # for people
     kind: str  # of file; what is no file has columns as well named as jsonl has

@@ -29,7 +29,7 @@ from torch import nn
 
 from isotrope.io.atomic import whole_folder
 from isotrope.io.errors import IsotropeError, one_line
-from isotrope.io.hashes import BLOCK, hasher
+from isotrope.io.hashes import file_digest
 
 WEIGHTS = "model.safetensors"
 STATE = "state.json"
@@ -112,7 +112,9 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def _manifest(folder: Path, step: int, world: int) -> dict[str, Any]:
-    files = {file.name: {"bytes": file.stat().st_size, "blake2b": _digest(file)} for file in sorted(folder.iterdir())}
+    files = {
+        file.name: {"bytes": file.stat().st_size, "blake2b": file_digest(file)} for file in sorted(folder.iterdir())
+    }
     return {"step": step, **_origin(world), "files": files}
 
 
@@ -130,7 +132,7 @@ def _damage(checkpoint: Path) -> str | None:
             file = checkpoint / name
             if file.stat().st_size != wanted["bytes"]:
                 return f"{name}: {file.stat().st_size} bytes of {wanted['bytes']}"
-            if _digest(file) != wanted["blake2b"]:
+            if file_digest(file) != wanted["blake2b"]:
                 return f"{name}: wrong checksum"
         if {WEIGHTS, STATE} - manifest["files"].keys() or {"world_size", "threads", "versions"} - manifest.keys():
             return f"{MANIFEST}: incomplete"
@@ -141,14 +143,6 @@ def _damage(checkpoint: Path) -> str | None:
     except (ValueError, KeyError, TypeError, AttributeError):
         return f"{MANIFEST}: unreadable"
     return None
-
-
-def _digest(file: Path) -> str:
-    found = hasher()
-    with file.open("rb") as stream:
-        while block := stream.read(BLOCK):
-            found.update(block)
-    return found.hexdigest()
 
 
 def _remove_old(run: Path, keep: int | None) -> None:

@@ -12,7 +12,7 @@ from isotrope.recipes.schema import Recipe
 from isotrope.training.run_folder import LOG, stage_folders
 from isotrope.training.run_log import read_log
 
-LABEL_FREE = ("alignment", "uniformity", "effective_rank", "held_out_loss")
+LABEL_FREE = ("alignment", "uniformity", "effective_rank", "mean_cosine", "held_out_loss")
 
 
 @dataclass(frozen=True)

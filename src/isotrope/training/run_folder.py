@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from isotrope.io.errors import IsotropeError, reason
+from isotrope.io.names import RUN as RUN
 
 if TYPE_CHECKING:
     from isotrope.recipes.schema import Recipe
 
-RUN = "run.json"  # the settings of a run
 LOG = "log.jsonl"
 
 

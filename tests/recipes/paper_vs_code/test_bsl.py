@@ -12,7 +12,8 @@ from torch import nn
 from torch.nn.functional import cosine_similarity
 
 import isotrope
-from isotrope.evaluation.sts import best_of_four, evaluate, load_task
+from isotrope.evaluation import load_pairs, score_pairs
+from isotrope.evaluation.correlation import best_of_four
 from isotrope.text.corpus import Corpus
 from isotrope.training.run import train
 
@@ -66,7 +67,7 @@ def test_predictor_is_three_stacked_in_the_code(tiny: str) -> None:
         ("paper", [*inner, nn.BatchNorm1d, nn.ReLU, nn.Linear], [256, 256, 32]),
         ("official", [*inner, nn.ReLU, nn.Linear] * 3, [320, 320, 32] * 3),
     ):
-        head = list(learner_of(f"bsl:{variant}", tiny).predict.children())
+        head = list(learner_of(f"bsl:{variant}", tiny).tower.predictor.children())
         assert [type(part) for part in head] == kinds
         assert [part.out_features for part in head if isinstance(part, nn.Linear)] == widths
 
@@ -77,7 +78,7 @@ def test_loss_has_four_times_the_gradient_in_the_code(variant: str, tiny: str) -
     """Paper: half + half of -cos. Code: (2 - 2 cos) + (2 - 2 cos), which is four times that and 4."""
     learner = moved(learner_of(f"bsl:{variant}", tiny)).eval()
     first, second = (learner.student.batch(texts) for texts in (TEXTS, OTHERS))
-    z1, z2 = (learner.predict(learner.student(batch)) for batch in (first, second))
+    z1, z2 = (learner.tower.student(learner.student(batch)) for batch in (first, second))
     h1, h2 = (learner.guide(batch, learner.student) for batch in (first, second))
     forth, back = cosine_similarity(z1, h2).mean(), cosine_similarity(z2, h1).mean()
     wanted = -forth / 2 - back / 2 if variant == "paper" else (2 - 2 * forth) + (2 - 2 * back) - 4
@@ -156,8 +157,8 @@ def test_model_selection_is_by_the_best_of_four_similarities_in_the_code(variant
     rows = [{"view1": one, "view2": other} for one, other in zip(BUNDLED[:8], BUNDLED[8:16], strict=True)]
     train(rows, f"bsl:{variant}", "bundled", tmp_path / "run", steps=1, dev="bundled", set=SMALL)
     logged = json.loads((tmp_path / "run" / "log.jsonl").read_text().splitlines()[0])["eval_spearman"]
-    untuned, pairs = isotrope.load(pooling="mean"), load_task("bundled", split="dev")
-    cosine, best = evaluate(untuned, pairs).spearman["all"], best_of_four(untuned, pairs)
+    untuned, pairs = isotrope.load(pooling="mean"), load_pairs("bundled", split="dev")
+    cosine, best = score_pairs(untuned, pairs).spearman["all"], best_of_four(untuned, pairs)
     assert best > cosine + 1
     assert logged == pytest.approx(cosine if variant == "paper" else best, abs=0.01)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,45 +12,22 @@ from typing import Any
 
 from isotrope.io.atomic import check_output
 from isotrope.io.progress import Display
+from isotrope.text.files import read_table
 from isotrope.text.sources import Source, as_sources
+from isotrope.text.tables import TextTable
 from isotrope.views.text.base import TEXT_VIEWS, TextView, TextViewSpec, make_text_view
 from isotrope.views.text.runner import Counts, count_texts, write_views
 
 
-@dataclass(frozen=True)
-class ViewTable:
-    """What `make_views` made: rows with the column `text` and one for each view. Iterating gives them one by one.
+@dataclass(frozen=True, kw_only=True)
+class ViewTable(TextTable):
+    """Rows with the column `text` and one for each view.
 
-    `counts` says what became of the sentences, `parameters` how each view was made, `output` where the table is.
+    `counts` says what became of the sentences, `parameters` how each view was made.
     """
 
     counts: Counts
     parameters: dict[str, dict[str, Any]]
-    output: Path | None
-    _table: Any = None  # pyarrow, where there is no file
-
-    def __len__(self) -> int:
-        """Rows."""
-        return self.counts.written
-
-    def __iter__(self) -> Iterator[dict[str, str]]:
-        for batch in self._batches():
-            yield from batch.to_pylist()
-
-    def to_pandas(self) -> Any:
-        """A pandas frame with all rows."""
-        return self.to_arrow().to_pandas()
-
-    def to_arrow(self) -> Any:
-        """A pyarrow table with all rows."""
-        from pyarrow import parquet
-
-        return parquet.read_table(self.output) if self._table is None else self._table
-
-    def _batches(self) -> Iterator[Any]:
-        from pyarrow import parquet
-
-        yield from self._table.to_batches() if self.output is None else parquet.ParquetFile(self.output).iter_batches()
 
 
 def make_views(
@@ -100,9 +77,14 @@ def make_views(
         file = Path(scratch, "views.parquet") if output is None else Path(output)
         with _display(sources, column, shown=show_progress) as progress:
             counts = write_views(sources, made, file, progress=progress, **options)
-        parameters = {name: view.parameters for name, view in made.items()}
-        table = ViewTable(counts, parameters, file)
-        return table if output is not None else ViewTable(counts, parameters, None, table.to_arrow())
+        return ViewTable(
+            columns=("text", *made),
+            count=counts.written,
+            output=None if output is None else file,
+            in_memory=[] if output is not None else [tuple(row.values()) for row in read_table(file)],
+            counts=counts,
+            parameters={name: view.parameters for name, view in made.items()},
+        )
 
 
 def as_text_view(view: Any) -> TextView:

@@ -17,11 +17,10 @@ import torch
 from huggingface_hub import is_offline_mode
 from pydantic import Field
 from torch import Tensor
-from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from isotrope.encoders.backbone import Backbone
-from isotrope.encoders.loading import default_device, resolve
 from isotrope.encoders.packing import lay_out
+from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hashes import hasher
@@ -30,6 +29,7 @@ from isotrope.parts import PathText
 from isotrope.views.text.base import TextViewSpec, draws
 
 CLOSE = 1e-3  # two logits that the arithmetic of a batch might swap; the difference it makes is below 1e-4
+CLOSE_IN_HALF = 0.5  # the same in half precision, where it is below 0.1
 MARKERS = ("##", "Ġ", "▁")  # by which tokenizers tell what goes on within a word from what begins one
 
 
@@ -107,9 +107,10 @@ class MaskedSubstitutes:
         """For each sentence the ids that are likeliest, whatever else is in the batch: what is close to call, and might
         be decided by the order of additions, is decided by the sentence alone.
         """
+        close = CLOSE if self.model.dtype is torch.float32 else CLOSE_IN_HALF
         guesses, margins = self.model.best(batch)
         for i, one in enumerate(batch):
-            if min(margins[i]) < CLOSE:
+            if min(margins[i]) < close:
                 ((guesses[i],), _) = self.model.best([one])
         return guesses
 
@@ -128,11 +129,14 @@ class MaskedModel:
     """A masked language model, its tokenizer, and what each token of the vocabulary may be replaced by."""
 
     def __init__(self, name: str, *, device: str | None = None, precision: str | None = None) -> None:
+        from isotrope.encoders.loading import default_device
+
         self.model, self.tokenizer = _load(name)
         self.fingerprint = _digest(self.model)
         self.backbone = Backbone(self.model.base_model)
         self.device = torch.device(device or default_device())
-        self.model.to(self.device, getattr(torch, precision or "float32")).eval()
+        self.dtype = dtype_of(precision or "float32")
+        self.model.to(self.device, self.dtype).eval()
         self.mask_id: int = self.tokenizer.mask_token_id
         positions = getattr(self.model.config, "max_position_embeddings", 512) - self.backbone.position_offset
         self.max_length = min(self.tokenizer.model_max_length, positions)
@@ -192,6 +196,10 @@ class MaskedModel:
 
 
 def _load(name: str) -> tuple[Any, Any]:
+    from transformers import AutoModelForMaskedLM, AutoTokenizer  # slow to import
+
+    from isotrope.encoders.loading import resolve
+
     path = resolve(name)
     here = Path(path).is_dir()
     options = {"local_files_only": not here and (is_offline_mode() or not hub_answers())}
