@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from transformers import Trainer, TrainingArguments
 
 from isotrope.io.errors import IsotropeError
 
@@ -217,6 +219,16 @@ def test_gradient_checkpointing_changes_memory_only(make: Make) -> None:
     without, with_it = ([line["loss"] for line in lines(loop) if "loss" in line] for loop in runs)
     assert with_it == pytest.approx(without, rel=1e-6)
     assert len(set(without)) == 4
+
+
+def test_what_another_trainer_computed_in_changes_nothing(make: Make, tmp_path: Path) -> None:
+    runs = [make(folder="before", steps=2)]
+    runs[0].run()
+    arguments = TrainingArguments(output_dir=str(tmp_path / "other"), bf16=True, use_cpu=True, report_to="none")
+    Trainer(model=torch.nn.Linear(2, 2), args=arguments)
+    runs.append(make(folder="after", steps=2))
+    runs[1].run()
+    assert same(student(runs[1]), student(runs[0]))
 
 
 def test_bfloat16_runs_and_learns_about_the_same(make: Make) -> None:
