@@ -19,9 +19,18 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from importlib.metadata import entry_points
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any, ClassVar, Generic, TypeVar, get_type_hints
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    PydanticUserError,
+    ValidationError,
+    create_model,
+    model_validator,
+)
 from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
@@ -84,11 +93,19 @@ class Registry(Generic[S]):
 
     def __init__(self, room: str, package: str, base: type[S], *, called: type[Any] | None = None, default: str = ""):
         self.room, self.package, self.base, self.called, self.default = room, package, base, called, default
-        self._imported: dict[str, type[S]] = {}
+        self._made: dict[tuple[Any, str], type[S]] = {}  # of a thing under a name: equal kinds give equal specs
 
     @cached_property
     def specs(self) -> dict[str, type[S]]:
         """Those that have a name of their own: isotrope's, then those of installed packages."""
+        found = dict(self._own)
+        for point in entry_points(group=f"isotrope.{self.room}"):
+            if point.name not in found:
+                found[point.name] = self._spec_of(import_path(point.value), point.name)
+        return found
+
+    @cached_property
+    def _own(self) -> dict[str, type[S]]:
         folder = importlib.import_module(self.package)
         modules = [importlib.import_module(f"{self.package}.{m.name}") for m in pkgutil.iter_modules(folder.__path__)]
         found: dict[str, type[S]] = {}
@@ -97,9 +114,6 @@ class Registry(Generic[S]):
                 mine = isinstance(spec, type) and issubclass(spec, self.base) and spec.__module__ == module.__name__
                 if mine and (name := kind_of(spec)):
                     found[name] = spec
-        for point in entry_points(group=f"isotrope.{self.room}"):
-            if point.name not in found:
-                found[point.name] = self.resolve(point.value)
         return found
 
     @property
@@ -111,16 +125,15 @@ class Registry(Generic[S]):
         """The spec of a kind. A class or function itself is as good as its path."""
         if callable(kind):
             return self._spec_of(kind, path_of(kind))
+        kind = str(kind)
         if kind in self.specs:
             return self.specs[kind]
-        if ":" not in str(kind):
+        if ":" not in kind:
             known = ", ".join(self.kinds)
             raise IsotropeError(
-                f"unknown kind '{kind}'{nearest(str(kind), self.kinds)}; one of {known}, or package.module:Name"
+                f"unknown kind '{kind}'{nearest(kind, self.kinds)}; one of {known}, or package.module:Name"
             )
-        if kind not in self._imported:
-            self._imported[kind] = self._spec_of(import_path(kind), kind)
-        return self._imported[kind]
+        return self._spec_of(import_path(kind), kind)
 
     def read(self, values: Any) -> S:
         """A checked spec from a table, from a kind alone, or from a spec that is one already."""
@@ -130,12 +143,12 @@ class Registry(Generic[S]):
             values = {"kind": values}
         if not isinstance(values, Mapping):
             raise PydanticCustomError("section", "should be a section")
-        kind = values.get("kind", self.default)
+        kind = self.default if values.get("kind") in (None, "default") else values["kind"]
         try:
             spec = self.resolve(kind)
         except IsotropeError as error:
             raise _problem("kind", kind, str(error)) from error
-        kind = kind if isinstance(kind, str) else path_of(kind)
+        kind = kind_of(spec) or str(kind)
         for key, value in values.items():
             if key not in spec.model_fields:
                 raise _problem(key, value, self._no_such_key(key, kind, spec))
@@ -160,12 +173,17 @@ class Registry(Generic[S]):
         return core_schema.no_info_plain_validator_function(self.read, serialization=dump)
 
     def _spec_of(self, thing: Any, path: str) -> type[S]:
+        """The spec of a thing that is called `path`."""
+        if (thing, path) not in self._made:
+            self._made[thing, path] = self._make_spec(thing, path)
+        return self._made[thing, path]
+
+    def _make_spec(self, thing: Any, path: str) -> Any:
         if isinstance(thing, type) and issubclass(thing, self.base):
-            return thing
+            return thing if thing in self._own.values() else renamed(thing, path)
         if self.called is None or not callable(thing):
             raise IsotropeError(f"{path} can't be one of isotrope's {self.room}: it is no {self.base.__name__}")
-        made: type[S] = spec_of_signature(thing, self.called, path)
-        return made
+        return spec_of_signature(thing, self.called, path)
 
     def _no_such_key(self, key: str, kind: str, spec: type[S]) -> str:
         owners = [name for name, other in self.specs.items() if key in other.model_fields]
@@ -198,9 +216,16 @@ def import_path(path: str) -> Any:
         raise IsotropeError(f"'{path}' can't be imported: {type(error).__name__}: {error}") from error
     for step in name.split("."):
         if not hasattr(thing, step):
-            raise IsotropeError(f"module '{module}' has no '{name}'{nearest(name, vars(thing))}")
+            raise IsotropeError(f"module '{module}' has no '{name}'{nearest(name, dir(thing))}")
         thing = getattr(thing, step)
     return thing
+
+
+def renamed(spec: type[Any], name: str) -> Any:
+    """A spec whose `kind` is the name that it was asked for by."""
+    return create_model(
+        spec.__name__, __base__=spec, __module__=spec.__module__, __doc__=inspect.getdoc(spec), kind=(str, name)
+    )
 
 
 def own_arguments(thing: Callable[..., Any], given: tuple[str, ...]) -> dict[str, inspect.Parameter]:
@@ -212,14 +237,20 @@ def own_arguments(thing: Callable[..., Any], given: tuple[str, ...]) -> dict[str
 def spec_of_signature(thing: Callable[..., Any], called: type[Any], path: str) -> Any:
     """A spec whose fields are the keyword-only arguments of a class or function."""
     arguments = own_arguments(thing, called.given)
-    if taken := [name for name in arguments if name in called.model_fields]:
-        raise IsotropeError(f"'{path}': the argument '{taken[0]}' has the name of a key that isotrope reads itself")
-    signed: Any = inspect.getattr_static(thing, "__init__") if isinstance(thing, type) else thing
-    hints = get_type_hints(signed, include_extras=True)
-    fields: dict[str, Any] = {
-        name: (hints.get(name, Any), ... if p.default is p.empty else p.default) for name, p in arguments.items()
-    }
-    spec = create_model("Imported", __base__=called, __doc__=inspect.getdoc(thing), kind=(str, path), **fields)
+    if taken := [name for name in arguments if name in called.model_fields or hasattr(called, name)]:
+        raise IsotropeError(f"'{path}': isotrope itself uses the name '{taken[0]}': give the argument another one")
+    try:
+        hints = _types(thing, arguments)
+        fields: dict[str, Any] = {
+            name: (hints.get(name, Any), ... if p.default is p.empty else p.default) for name, p in arguments.items()
+        }
+        home, about = thing.__module__, inspect.getdoc(thing)
+        spec: Any = create_model(
+            "Imported", __base__=called, __module__=home, __doc__=about, kind=(str, path), **fields
+        )
+    except (NameError, TypeError, PydanticUserError) as error:
+        reason = str(error).splitlines()[0]
+        raise IsotropeError(f"'{path}': its keyword-only arguments can't be read from TOML: {reason}") from error
     spec.thing = staticmethod(thing)
     return spec
 
@@ -233,6 +264,14 @@ def shared_keys(one: type[Spec], other: type[Spec]) -> set[str]:
 def registry_of(field: FieldInfo) -> Registry[Any] | None:
     """The registry whose parts may fill a field of a section."""
     return next((one for one in field.metadata if isinstance(one, Registry)), None)
+
+
+def _types(thing: Any, arguments: Mapping[str, inspect.Parameter]) -> dict[str, Any]:
+    """What TOML must give for these arguments. Types of the others need not even be importable."""
+    function = inspect.getattr_static(thing, "__init__") if isinstance(thing, type) else thing
+    said = {name: p.annotation for name, p in arguments.items() if p.annotation is not p.empty}
+    names = getattr(inspect.unwrap(function), "__globals__", {})
+    return get_type_hints(SimpleNamespace(__annotations__=said), globalns=names, include_extras=True)
 
 
 def _defined_in(spec: type[Spec], key: str) -> type:

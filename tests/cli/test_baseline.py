@@ -13,9 +13,8 @@ from sentence_transformers import SentenceTransformer
 import isotrope
 from isotrope.baselines import fit_baseline
 from isotrope.baselines.whitening import whiten
-from isotrope.cli.rows import training_text
 from isotrope.encoders import load_any
-from isotrope.evaluation.seen import count_seen
+from isotrope.evaluation.provenance import count_trained_on, training_text
 from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]
@@ -79,7 +78,7 @@ def test_what_it_was_fitted_on_is_known(run: Run, corpus: str) -> None:
     run("baseline", "wk", "--output", "nothing")
     assert training_text("counts") == [Path("counts")]
     assert training_text("nothing") is None
-    assert count_seen([*TEXT[:5], "Never seen."], training_text("white") or []) == 5
+    assert count_trained_on([*TEXT[:5], "Never seen."], training_text("white") or []) == 5
     assert training_text("over") == [Path("white")]
     run("baseline", "whitening", corpus, "--model", "white", "--output", "white", "--force")
     assert training_text("white") == [Path("white")]

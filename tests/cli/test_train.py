@@ -16,7 +16,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 import isotrope
-from isotrope.evaluation import evaluate, load_task
+from isotrope.evaluation import load_pairs, score_pairs
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 
@@ -107,9 +107,9 @@ def test_a_run_and_what_it_says(run: Run, folder: Path) -> None:
     assert list(found) == ["output", "encoder", "recipe", "steps", "seconds", "dev", "figures"]
     wanted = {"output": "run", "encoder": "run/encoder", "recipe": "consert:quick", "steps": 2}
     assert found | wanted == found
-    pairs = load_task("bundled", split="dev")
+    pairs = load_pairs("bundled", split="dev")
     for when, encoder in (("before", isotrope.load(pooling="mean")), ("after", isotrope.load("run/encoder"))):
-        assert found["dev"][when] == round(evaluate(encoder, pairs).spearman["all"], 2)
+        assert found["dev"][when] == round(score_pairs(encoder, pairs).spearman["all"], 2)
     log = [json.loads(line) for line in Path("run/log.jsonl").read_text().splitlines()]
     first, last = (line for line in log if "eval_uniformity" in line)
     assert (first["step"], last["step"]) == (0, 2)

@@ -23,16 +23,27 @@ def phi(u: Vector, v: Vector, tau: float) -> float:
     return exp(g(u, v) / tau)
 
 
+def further(x: Vector, tau: float, queue: Batch, hard: Sequence[Batch]) -> float:
+    """What a queue and hard negatives, which papers 1 and 2 do not have, add to a denominator."""
+    z = 0.0
+    for key in queue:
+        z += phi(x, key, tau)
+    for j in range(len(hard)):
+        for k in range(len(hard[j])):
+            z += phi(x, hard[j][k], tau)
+    return z
+
+
 # -- paper 1, section 3.1; paper 2, L_i,j ------------------------------------------------------------------------------
 
 
-def base(c: Batch, h: Batch, tau: float) -> float:
+def base(c: Batch, h: Batch, tau: float, queue: Batch = (), hard: Sequence[Batch] = ()) -> float:
     b = len(c)
     x = [*c, *h]
     total = 0.0
     for m in range(2 * b):
         mu = x[m + b] if m < b else x[m - b]
-        z = 0.0
+        z = further(x[m], tau, queue, hard)
         for n in range(2 * b):
             if n != m:
                 z += phi(x[m], x[n], tau)
@@ -43,11 +54,11 @@ def base(c: Batch, h: Batch, tau: float) -> float:
 # -- paper 1, section 3.2 ----------------------------------------------------------------------------------------------
 
 
-def opt1(c: Batch, h: Batch, tau: float) -> float:
+def opt1(c: Batch, h: Batch, tau: float, queue: Batch = (), hard: Sequence[Batch] = ()) -> float:
     b = len(c)
     total = 0.0
     for i in range(b):
-        z = 0.0
+        z = further(c[i], tau, queue, hard)
         for j in range(b):
             if j != i:
                 z += phi(c[i], c[j], tau)
@@ -57,36 +68,36 @@ def opt1(c: Batch, h: Batch, tau: float) -> float:
     return total / b
 
 
-def opt2(c: Batch, h: Batch, tau: float) -> float:
+def opt2(c: Batch, h: Batch, tau: float, queue: Batch = (), hard: Sequence[Batch] = ()) -> float:
     b = len(c)
     total = 0.0
     for i in range(b):
-        z = 0.0
+        z = further(c[i], tau, queue, hard)
         for j in range(b):
             z += phi(c[i], h[j], tau)
         total += -log(phi(c[i], h[i], tau) / z)
     return total / b
 
 
-def opt2_official(c: Batch, h: Batch, tau: float) -> float:
+def opt2_official(c: Batch, h: Batch, tau: float, queue: Batch = (), hard: Sequence[Batch] = ()) -> float:
     """What the published code computes: of the list of negatives, b - 1 c's and b - 1 h's, it cuts off the first b."""
     b = len(c)
     total = 0.0
     for i in range(b):
         negatives = [c[j] for j in range(b) if j != i] + [h[j] for j in range(b) if j != i]
-        z = phi(c[i], h[i], tau)
+        z = phi(c[i], h[i], tau) + further(c[i], tau, queue, hard)
         for x in negatives[b:]:
             z += phi(c[i], x, tau)
         total += -log(phi(c[i], h[i], tau) / z)
     return total / b
 
 
-def opt3(c: Batch, h: Sequence[Batch], tau: float) -> float:
+def opt3(c: Batch, h: Sequence[Batch], tau: float, queue: Batch = (), hard: Sequence[Batch] = ()) -> float:
     b, layers = len(c), len(h[0])
     total = 0.0
     for i in range(b):
         for k in range(layers):
-            z = phi(c[i], h[i][k], tau)
+            z = phi(c[i], h[i][k], tau) + further(c[i], tau, queue, hard)
             for m in range(b):
                 if m != i:
                     for n in range(layers):
@@ -139,12 +150,8 @@ def info_nce(query: Batch, keys: Batch, tau: float, queue: Batch = (), hard: Seq
     n = len(query)
     total = 0.0
     for i in range(n):
-        z = 0.0
+        z = further(query[i], tau, queue, hard)
         for j in range(n):
             z += phi(query[i], keys[j], tau)
-            for k in range(len(hard[j]) if hard else 0):
-                z += phi(query[i], hard[j][k], tau)
-        for earlier in queue:
-            z += phi(query[i], earlier, tau)
         total += -log(phi(query[i], keys[i], tau) / z)
     return total / n

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 import pytest
 import torch
@@ -37,28 +40,44 @@ def tensors(draw: st.DrawFn, *shapes: tuple[str | int, ...]) -> list[Tensor]:
     return [torch.from_numpy(draw(arrays(np.int8, shape)) / 16) for shape in concrete]
 
 
+def same_with_further_negatives(
+    objective: Callable[..., Tensor], twin: Callable[..., float], tau: float, *data: Tensor
+) -> None:
+    """Alone, with a queue (m, d), with hard negatives (n, d) and (n, k, d), and with both."""
+    one, other, queue, hard = data
+    a, b, m, h = (x.tolist() for x in data)
+    first = [row[:1] for row in h]
+    for extra, plain in (
+        ({}, {}),
+        ({"queue": queue}, {"queue": m}),
+        ({"queue": queue[:0]}, {}),
+        ({"hard_negatives": hard[:, 0]}, {"hard": first}),
+        ({"hard_negatives": hard}, {"hard": h}),
+        ({"queue": queue, "hard_negatives": hard[:, 0]}, {"queue": m, "hard": first}),
+        ({"queue": queue, "hard_negatives": hard}, {"queue": m, "hard": h}),
+    ):
+        assert objective(one, other, tau, **extra).item() == pytest.approx(twin(a, b, tau, **plain), **equal), plain
+
+
 @quick
-@given(tensors(("n", "d"), ("n", "d")), temperatures)
-def test_nt_xent(ab: list[Tensor], tau: float) -> None:
-    a, b = ab
-    assert nt_xent(a, b, tau).item() == pytest.approx(naive.base(a.tolist(), b.tolist(), tau), **equal)
+@given(tensors(("n", "d"), ("n", "d"), ("m", "d"), ("n", "k", "d")), temperatures)
+def test_nt_xent(data: list[Tensor], tau: float) -> None:
+    same_with_further_negatives(nt_xent, naive.base, tau, *data)
 
 
 @pytest.mark.parametrize(
     ("variant", "twin"), [("opt1", naive.opt1), ("opt2", naive.opt2), ("opt2-official", naive.opt2_official)]
 )
 @quick
-@given(data=tensors(("n", "d"), ("n", "d")), tau=temperatures)
-def test_self_guided_of_one_view(variant: str, twin, data: list[Tensor], tau: float) -> None:
-    c, h = data
-    assert self_guided(c, h, tau, variant).item() == pytest.approx(twin(c.tolist(), h.tolist(), tau), **equal)
+@given(data=tensors(("n", "d"), ("n", "d"), ("m", "d"), ("n", "k", "d")), tau=temperatures)
+def test_self_guided_of_one_view(variant: str, twin: Callable[..., float], data: list[Tensor], tau: float) -> None:
+    same_with_further_negatives(partial(self_guided, variant=variant), twin, tau, *data)
 
 
 @quick
-@given(tensors(("n", "d"), ("n", "layers", "d")), temperatures)
+@given(tensors(("n", "d"), ("n", "layers", "d"), ("m", "d"), ("n", "k", "d")), temperatures)
 def test_self_guided_of_all_layers(data: list[Tensor], tau: float) -> None:
-    c, h = data
-    assert self_guided(c, h, tau, "opt3").item() == pytest.approx(naive.opt3(c.tolist(), h.tolist(), tau), **equal)
+    same_with_further_negatives(partial(self_guided, variant="opt3"), naive.opt3, tau, *data)
 
 
 @quick
@@ -73,14 +92,7 @@ def test_bootstrap(data: list[Tensor]) -> None:
 @quick
 @given(tensors(("n", "d"), ("n", "d"), ("m", "d"), ("n", "k", "d")), temperatures)
 def test_info_nce(data: list[Tensor], tau: float) -> None:
-    query, keys, queue, hard = data
-    q, k, m, h = (x.tolist() for x in data)
-    assert info_nce(query, keys, tau).item() == pytest.approx(naive.info_nce(q, k, tau), **equal)
-    assert info_nce(query, keys, tau, queue).item() == pytest.approx(naive.info_nce(q, k, tau, m), **equal)
-    both = info_nce(query, keys, tau, queue, hard).item()
-    assert both == pytest.approx(naive.info_nce(q, k, tau, m, h), **equal)
-    one_each = info_nce(query, keys, tau, hard_negatives=hard[:, 0]).item()
-    assert one_each == pytest.approx(naive.info_nce(q, k, tau, hard=[row[:1] for row in h]), **equal)
+    same_with_further_negatives(info_nce, naive.info_nce, tau, *data)
 
 
 @pytest.mark.parametrize("maximum", [False, True])
@@ -105,13 +117,14 @@ def test_anchor() -> None:
     assert anchor(student, frozen).item() == pytest.approx(naive.reg(*flat), **equal)
 
 
+NEGATIVES = [(2, 4), (3, 2, 4), ()]  # a queue, hard negatives, and the temperature
 SHAPES = {
-    "nt_xent": (lambda a, b, t: nt_xent(a, b, t), [(3, 4), (3, 4), ()]),
-    "opt1": (lambda c, h, t: self_guided(c, h, t, "opt1"), [(3, 4), (3, 4), ()]),
-    "opt2": (lambda c, h, t: self_guided(c, h, t, "opt2"), [(3, 4), (3, 4), ()]),
-    "opt2-official": (lambda c, h, t: self_guided(c, h, t, "opt2-official"), [(4, 3), (4, 3), ()]),
-    "opt3": (lambda c, h, t: self_guided(c, h, t, "opt3"), [(3, 4), (3, 2, 4), ()]),
-    "info_nce": (lambda q, k, m, h, t: info_nce(q, k, t, m, h), [(3, 4), (3, 4), (2, 4), (3, 2, 4), ()]),
+    "nt_xent": (lambda a, b, m, x, t: nt_xent(a, b, t, m, x), [(3, 4), (3, 4), *NEGATIVES]),
+    "opt1": (lambda c, h, m, x, t: self_guided(c, h, t, "opt1", m, x), [(3, 4), (3, 4), *NEGATIVES]),
+    "opt2": (lambda c, h, m, x, t: self_guided(c, h, t, "opt2", m, x), [(3, 4), (3, 4), *NEGATIVES]),
+    "opt2-official": (lambda c, h, m, x, t: self_guided(c, h, t, "opt2-official", m, x), [(3, 4), (3, 4), *NEGATIVES]),
+    "opt3": (lambda c, h, m, x, t: self_guided(c, h, t, "opt3", m, x), [(3, 4), (3, 2, 4), *NEGATIVES]),
+    "info_nce": (lambda q, k, m, x, t: info_nce(q, k, t, m, x), [(3, 4), (3, 4), *NEGATIVES]),
     "nli": (lambda u, v, w: nli_classification(u, v, torch.arange(3), lambda x: x @ w), [(3, 2), (3, 2), (6, 3)]),
     "nli-maximum": (
         lambda u, v, w: nli_classification(u, v, torch.arange(3), lambda x: x @ w, maximum=True),

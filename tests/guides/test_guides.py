@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import isotrope
-from isotrope.guides import Dual, FrozenLayers, Itself, MemoryQueue, Momentum, Teacher
+from isotrope.encoders import Encoder
+from isotrope.encoders.packing import Batch
+from isotrope.guides import GUIDES, Guide
+from isotrope.guides.dual import Dual
+from isotrope.guides.frozen_layers import FrozenLayers, FrozenLayersSpec
+from isotrope.guides.itself import Itself
+from isotrope.guides.momentum import Momentum, MomentumSpec
+from isotrope.guides.teacher import Teacher
 from isotrope.io.errors import IsotropeError
+from isotrope.views.embedding import VIEWS
+from isotrope.views.embedding.beside import Seen
 
 TEXTS = ["A short one.", "Something a little longer about dogs in the rain.", "No.", "What is that over there?"]
 
@@ -21,13 +29,29 @@ def student() -> isotrope.Encoder:
     return isotrope.load(pooling="cls")
 
 
+def another(name: str | None, pooling: str | None) -> Encoder:
+    raise AssertionError("a guide made of the student loads nothing")
+
+
+def frozen(student: Encoder, **settings: Any) -> FrozenLayers:
+    guide = FrozenLayersSpec(**settings).build(student, another)
+    assert isinstance(guide, FrozenLayers)
+    return guide
+
+
+def momentum(student: Encoder, **settings: Any) -> Momentum:
+    guide = MomentumSpec(**settings).build(student, another)
+    assert isinstance(guide, Momentum)
+    return guide
+
+
 def by_hand(student: isotrope.Encoder, pooling: str, layer: int) -> torch.Tensor:
     return torch.from_numpy(student.with_pooling(f"{pooling}@{layer}").encode(TEXTS))
 
 
 @pytest.mark.parametrize("pooling", ["max", "mean", "cls"])
 def test_frozen_copy_shows_every_layer(student: isotrope.Encoder, pooling: str) -> None:
-    h = FrozenLayers(student, pooling=pooling)(student.batch(TEXTS), student)
+    h = frozen(student, pooling=pooling)(student.batch(TEXTS), student)
     assert h.shape == (4, 5, 256)
     assert not h.requires_grad
     for layer in range(5):
@@ -36,10 +60,10 @@ def test_frozen_copy_shows_every_layer(student: isotrope.Encoder, pooling: str) 
 
 def test_a_subset_of_the_layers(student: isotrope.Encoder) -> None:
     batch = student.batch(TEXTS)
-    some = FrozenLayers(student, layers=(2, 4))(batch, student)
-    assert torch.equal(some, FrozenLayers(student)(batch, student)[:, [2, 4]])
+    some = frozen(student, layers=(2, 4))(batch, student)
+    assert torch.equal(some, frozen(student)(batch, student)[:, [2, 4]])
     with pytest.raises(IsotropeError, match="layers are 0 to 4"):
-        FrozenLayers(student, layers=(2, 5))
+        frozen(student, layers=(2, 5))
 
 
 @pytest.mark.parametrize(
@@ -56,8 +80,8 @@ def test_samplers_draw_from_their_layers(
 ) -> None:
     torch.manual_seed(0)
     batch = student.batch(TEXTS * 40)
-    every = FrozenLayers(student)(batch, student)
-    drawn = FrozenLayers(student, **options)(batch, student)
+    every = frozen(student)(batch, student)
+    drawn = frozen(student, **options)(batch, student)
     same = (drawn[:, None] == every).all(-1)  # (sentences, layers)
     assert torch.equal(same.sum(1), torch.ones(160, dtype=torch.long))
     counts = same.sum(0)
@@ -68,16 +92,16 @@ def test_samplers_draw_from_their_layers(
 
 def test_sampler_errors(student: isotrope.Encoder) -> None:
     with pytest.raises(IsotropeError, match=r"guide\.k"):
-        FrozenLayers(student, sampler="last-k", k=9)
+        frozen(student, sampler="last-k", k=9)
     with pytest.raises(IsotropeError, match=r"guide\.weights"):
-        FrozenLayers(student, sampler="weighted", weights=(1, 2))
+        frozen(student, sampler="weighted", weights=(1, 2))
 
 
 def test_train_never_switches_a_frozen_guides_dropout_on(student: isotrope.Encoder) -> None:
     """The published code of paper 1 puts the copy into eval once, and `train()` of the whole undoes it."""
     batch = student.batch(TEXTS)
     for dropout in (False, True):
-        guide = FrozenLayers(student, dropout=dropout)
+        guide = frozen(student, dropout=dropout)
         guide.train()
         guide.keep_frozen()
         assert torch.equal(guide(batch, student), guide(batch, student)) != dropout
@@ -85,7 +109,7 @@ def test_train_never_switches_a_frozen_guides_dropout_on(student: isotrope.Encod
 
 
 def test_the_frozen_copy_stays_behind(student: isotrope.Encoder) -> None:
-    guide = FrozenLayers(student)
+    guide = frozen(student)
     before = guide(student.batch(TEXTS), student)
     with torch.no_grad():
         for parameter in student.parameters():
@@ -95,7 +119,7 @@ def test_the_frozen_copy_stays_behind(student: isotrope.Encoder) -> None:
 
 @pytest.mark.parametrize("schedule", ["constant", "cosine"])
 def test_momentum_is_the_moving_average(student: isotrope.Encoder, schedule: str) -> None:
-    guide = Momentum(student, momentum=0.9, schedule=schedule)
+    guide = momentum(student, momentum=0.9, schedule=schedule)
     xi = [parameter.clone() for parameter in student.parameters()]
     torch.manual_seed(0)
     for step in range(1, 4):
@@ -111,7 +135,7 @@ def test_momentum_is_the_moving_average(student: isotrope.Encoder, schedule: str
 
 
 def test_momentum_of_one_and_zero(student: isotrope.Encoder) -> None:
-    still, close = Momentum(student, momentum=1.0), Momentum(student, momentum=0.0)
+    still, close = momentum(student, momentum=1.0), momentum(student, momentum=0.0)
     before = student.encode(TEXTS)
     with torch.no_grad():
         for parameter in student.parameters():
@@ -124,8 +148,8 @@ def test_momentum_of_one_and_zero(student: isotrope.Encoder) -> None:
 
 def test_gradient_goes_where_it_should(student: isotrope.Encoder) -> None:
     batch = student.batch(TEXTS)
-    assert Itself()(batch, student).requires_grad
-    assert not Momentum(student)(batch, student).requires_grad
+    assert Itself(student.dim)(batch, student).requires_grad
+    assert not momentum(student)(batch, student).requires_grad
     other = isotrope.load(pooling="mean")
     assert not Teacher(other)(other.batch(TEXTS), student).requires_grad
     assert Dual(isotrope.load())(batch, student).requires_grad
@@ -138,26 +162,88 @@ def test_a_teacher_reads_with_its_own_tokenizer(student: isotrope.Encoder, minil
     assert (vectors - torch.from_numpy(minilm.encode(TEXTS))).abs().max() < 1e-5
 
 
-@given(size=st.integers(1, 12), pushes=st.lists(st.integers(1, 20), max_size=8))
-@settings(max_examples=100, deadline=None)
-def test_the_queue_holds_the_newest(size: int, pushes: list[int]) -> None:
-    queue, everything = MemoryQueue(size, 2), torch.empty(0, 2)
-    for n in pushes:
-        new = torch.arange(len(everything), len(everything) + n).float()[:, None].expand(n, 2)
-        queue.push(new)
-        everything = torch.cat([everything, new])
-        assert sorted(queue()[:, 0].tolist()) == everything[-size:, 0].tolist()
-    assert len(queue()) == min(size, sum(pushes))
+# -- both sides in as few passes as there are networks -----------------------------------------------------------------
 
 
-def test_the_queue_is_in_the_checkpoint_and_begins_empty() -> None:
-    queue = MemoryQueue(4, 3)
-    assert queue().shape == (0, 3)
-    queue.push(torch.ones(3, 3))
-    queue.push(torch.full((3, 3), 2.0))
-    again = MemoryQueue(4, 3)
-    again.load_state_dict(queue.state_dict())
-    for one in (queue, again):
-        one.push(torch.full((1, 3), 3.0))
-    assert torch.equal(queue.vectors, again.vectors)
-    assert int(again.seen) == 7
+def counted(module: torch.nn.Module) -> list[int]:
+    """Appended to at each pass: how many sentences' rows went through."""
+    passes: list[int] = []
+    module.register_forward_hook(lambda module, given, made: passes.append(len(made[0])))
+    return passes
+
+
+def seen(student: Encoder) -> tuple[Seen, Seen, Seen]:
+    shuffle, cutoff = VIEWS.make("shuffle"), VIEWS.make("feature-cutoff", at="embeddings")
+    return (
+        Seen(student.batch(TEXTS), shuffle),
+        Seen(student.batch(TEXTS[::-1]), cutoff),
+        Seen(student.batch(TEXTS[:2])),
+    )
+
+
+def test_itself_encodes_each_view_once_where_both_ways_round_are_asked_for(student: Encoder) -> None:
+    first, second, negative = seen(student)
+    guide, passes = Itself(student.dim), counted(student.backbone.model)
+    mine, theirs = guide.encode(student, [first, second], [second, first, negative])
+    rows = [len(one.batch.input_ids) for one in (first, second, negative)]
+    assert passes == [sum(rows)]
+    assert mine[0] is theirs[1]
+    assert mine[1] is theirs[0]
+    assert [len(one) for one in (*mine, *theirs)] == [4, 4, 4, 4, 2]
+
+
+def test_a_guide_of_another_network_has_its_own_pass(student: Encoder) -> None:
+    first, second, negative = seen(student)
+    guide = momentum(student)
+    mine, theirs = counted(student.backbone.model), counted(guide.target.backbone.model)
+    torch.manual_seed(0)
+    c, h = guide.encode(student, [first, second], [second, first, negative])
+    assert (len(mine), len(theirs)) == (1, 1)
+    assert all(one.requires_grad for one in c)
+    assert not any(one.requires_grad for one in h)
+    assert (h[2] - torch.from_numpy(student.encode(TEXTS[:2]))).abs().max() < 1e-5
+    assert guide.encode(student, [first], [])[1] == []  # its vectors are known: looked up, say
+
+
+# -- guides of one's own -----------------------------------------------------------------------------------------------
+
+
+class Scaled(Guide):
+    """Half of what the student says."""
+
+    def __init__(self, student: Encoder, *, factor: float = 0.5) -> None:
+        super().__init__(student.dim)
+        self.factor = factor
+
+    def forward(self, batch: Batch, student: Encoder, view: Any = None) -> torch.Tensor:
+        return self.factor * student(batch, view)
+
+
+def scaled(batch: Batch, student: Encoder, *, factor: float = 0.5) -> torch.Tensor:
+    return factor * student(batch)
+
+
+@pytest.mark.parametrize("thing", [Scaled, scaled])
+def test_a_guide_of_ones_own_is_a_class_or_a_function(thing: Any, student: Encoder) -> None:
+    spec = GUIDES.make(thing, factor=0.25)
+    assert spec.kind.endswith(f":{thing.__name__}")
+    guide = spec.build(student, another)
+    assert isinstance(guide, Guide)
+    assert guide.dim == student.dim
+    batch = student.batch(TEXTS)
+    assert torch.equal(guide(batch, student), 0.25 * student(batch))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"sampler": "last-k"}, "sampler 'last-k' and k belong together; give both or neither"),
+        ({"k": 2}, "sampler 'last-k' and k belong together; give both or neither"),
+        ({"weights": (1, 2)}, "sampler 'weighted' and weights belong together; give both or neither"),
+        ({"sampler": "weighted", "weights": (-1, 2)}, "weights are shares: none below 0, and not all of them 0"),
+        ({"sampler": "weighted", "weights": (0, 0)}, "weights are shares: none below 0, and not all of them 0"),
+    ],
+)
+def test_what_belongs_to_a_sampler_comes_with_it(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(IsotropeError, match=message):
+        GUIDES.make("frozen-layers", **settings)

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hashlib import blake2b
 from pathlib import Path
 
-from isotrope.io.hashes import digest, hasher, sha256
+from isotrope.io.hashes import digest, file_digest, hasher, sha256
 
 
 def test_sha256_of_a_file(tmp_path: Path) -> None:
@@ -20,3 +20,8 @@ def test_text_is_hashed_as_utf8_and_pieces_are_hashed_as_the_whole() -> None:
     pieces.update(b"chen")
     assert pieces.digest() == digest("Hundchen")
     assert len({digest("a", salt=salt) for salt in (b"", b"1", b"2")}) == 3
+
+
+def test_a_file_is_hashed_as_its_bytes_are(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"abc" * 1_000_000)
+    assert file_digest(tmp_path / "x") == digest(b"abc" * 1_000_000).hex()

@@ -10,7 +10,8 @@ from sentence_transformers.sentence_transformer.losses import MultipleNegativesR
 from torch import Tensor, nn
 
 from isotrope.io.errors import IsotropeError
-from isotrope.objectives import VARIANTS, info_nce, self_guided
+from isotrope.objectives import info_nce
+from isotrope.objectives.self_guided import VARIANTS, self_guided
 
 quick = settings(max_examples=30, deadline=None)
 close = {"rtol": 0, "atol": 1e-10}

@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+from itertools import permutations
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isotrope import recipes
+from isotrope.heads.linear import Linear
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.merging import merge, parse, read_value, resolve
 
@@ -166,3 +169,106 @@ def test_a_file_of_the_wrong_shape(text: str, variant: str, message: str) -> Non
 def test_a_stage_that_is_not_there(path: str) -> None:
     with pytest.raises(IsotropeError, match=rf"^f: {path}: the stages are stages\.0; a path is stages\.0\.training"):
         resolve({}, "paper", {path: 1}, "f")
+
+
+# -- a change of kind --------------------------------------------------------------------------------------------------
+
+
+def part(settings: dict[str, Any], room: str = "objective", recipe: str = "sg-opt") -> dict[str, Any]:
+    """What stands in one place of a stage, before it is checked."""
+    resolved = resolve(parse(recipes.source(recipe), "f"), "paper", settings, "f")
+    return dict(resolved["stages"][0][room])
+
+
+def test_another_kind_leaves_the_old_ones_keys_behind_and_keeps_common_ones() -> None:
+    assert part({}) == {"kind": "self-guided", "variant": "opt3", "temperature": 0.01, "anchor": 0.1}
+    assert part({"objective.kind": "info-nce"}) == {"kind": "info-nce", "temperature": 0.01, "anchor": 0.1}
+    assert part({"objective.kind": "bootstrap"}) == {"kind": "bootstrap", "anchor": 0.1}
+    assert part({"objective.kind": "self-guided"}) == part({})
+    assert part({"guide.kind": "momentum"}, "guide") == {"kind": "momentum"}
+    assert part({"guide.kind": "default"}, "guide") == {"kind": "default"}
+
+
+def test_a_view_keeps_its_column_and_a_text_view_its_seed() -> None:
+    file = """
+    [views.first]
+    kind = "token-cutoff"
+    rate = 0.3
+    at = "embeddings"
+    column = "title"
+    [views.texts]
+    one = { kind = "back-translation", pivot = "de" }
+    [variants.dropout]
+    views.first.kind = "dropout"
+    [variants.shuffle]
+    views.first.kind = "shuffle"
+    views.first.specials = true
+    views.texts.one.kind = "synonyms"
+    """
+    for variant, view, text in (
+        (
+            "paper",
+            {"kind": "token-cutoff", "rate": 0.3, "at": "embeddings", "column": "title"},
+            {"kind": "back-translation", "pivot": "de"},
+        ),
+        (
+            "dropout",
+            {"kind": "dropout", "at": "embeddings", "column": "title"},
+            {"kind": "back-translation", "pivot": "de"},
+        ),
+        ("shuffle", {"kind": "shuffle", "column": "title", "specials": True}, {"kind": "synonyms"}),
+    ):
+        views = resolve(parse(file, "f"), variant, {}, "f")["stages"][0]["views"]
+        assert (views["first"], views["texts"]["one"]) == (view, text)
+
+
+@pytest.mark.parametrize("kind", ["objective.kind", "objective"])
+def test_the_order_of_settings_is_no_matter(kind: str) -> None:
+    settings = {kind: "info-nce", "objective.temperature": 0.2, "objective.learnable_temperature": True}
+    wanted = {"kind": "info-nce", "temperature": 0.2, "learnable_temperature": True, "anchor": 0.1}
+    for order in permutations(settings.items()):
+        assert part(dict(order)) == wanted
+        loaded = recipes.load("sg-opt", {"guide.kind": "self", **dict(order)}).stages[0].objective
+        assert loaded.model_dump(exclude_defaults=True) == {
+            "temperature": 0.2,
+            "learnable_temperature": True,
+            "anchor": 0.1,
+        }
+
+
+def test_a_key_that_the_new_kind_does_not_have_is_no_leftover_but_a_mistake() -> None:
+    for settings in (
+        {"objective.kind": "info-nce", "objective.variant": "opt1"},
+        {"objective.variant": "opt1", "objective.kind": "info-nce"},
+    ):
+        with pytest.raises(
+            IsotropeError, match=r"objective\.variant: kind 'info-nce' has no such key; self-guided has it"
+        ):
+            recipes.load("sg-opt", settings)
+
+
+def test_a_kind_alone_is_a_table_with_that_kind() -> None:
+    assert part({"objective": "info-nce"}) == part({"objective.kind": "info-nce"})
+    short = parse('guide = "momentum"\n[variants.slow]\nguide.momentum = 0.5\n', "f")
+    assert resolve(short, "slow", {}, "f")["stages"][0]["guide"] == {"kind": "momentum", "momentum": 0.5}
+    assert resolve(short, "slow", {"guide": "default"}, "f")["stages"][0]["guide"] == "default"
+
+
+def test_default_as_a_kind_is_the_kind_that_stands_unless_said() -> None:
+    stage = recipes.load("bsl", {"guide.kind": "default", "heads.predictor.kind": "default"}).stages[0]
+    assert stage.guide.kind == "self"
+    assert stage.heads.predictor.kind == "predictor"
+
+
+def test_an_unknown_kind_is_told_with_all_its_keys_in_place() -> None:
+    with pytest.raises(
+        IsotropeError, match=r"^recipe sg-opt: objective\.kind: unknown kind 'info-nec' \(did you mean 'info-nce'"
+    ):
+        recipes.load("sg-opt", {"objective.kind": "info-nec"})
+
+
+def test_heads_are_parts_too() -> None:
+    heads = recipes.load("sg-opt", {"heads.projection.kind": "linear"}).stages[0].heads
+    assert heads.projection == Linear()
+    heads = recipes.load("bsl", {"heads.predictor": {"kind": "linear", "ratio": 2}}).stages[0].heads
+    assert heads.predictor == Linear(ratio=2)

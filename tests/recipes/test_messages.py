@@ -13,7 +13,7 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     ("sg", {"trainng.batch_size": 1}, "trainng: no such key (did you mean 'training'?)"),
     ("sg", {"views.first.colum": "a"}, "views.first.colum: no such key (did you mean 'column'?)"),
     ("bt", {"heads.projection.ratios": 2}, "heads.projection.ratios: no such key (did you mean 'ratio'?)"),
-    ("sg", {"supervision.zzz": 1}, "supervision.zzz: no such key; there are kind, weight, maximum"),
+    ("sg", {"supervision.zzz": 1}, "supervision.zzz: no such key; kind 'none' has none"),
     ("sg", {"training.batchsize": "default"}, "training.batchsize: no such key (did you mean 'batch_size'?)"),
     ("consert-joint-unsup", {"objective.wight": 1}, "objective.wight: no such key (did you mean 'weight'?)"),
     (
@@ -34,32 +34,43 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     (
         "sg",
         {"pooling.training": "meen"},
-        'pooling.training: "meen" given; it should be one of cls, cls-mlp, mean, max, last2, first-last, '
-        "each also at a layer, as in mean@2",
+        "pooling.training: unknown pooling 'meen' (did you mean 'mean'?); choose from cls, cls-mlp, mean, max, last2, "
+        "first-last, each also at a layer, as in mean@2",
     ),
     (
         "sg",
         {"views.first.kind": "shuffle", "views.first.rate": 0.1},
-        "views.first: kind 'shuffle' has no rate; leave it out, or write rate = \"default\"",
+        "views.first.rate: kind 'shuffle' has no such key; dropout, feature-cutoff, span-cutoff, token-cutoff have it",
+    ),
+    ("simcse", {"guide.momentum": 0.5}, "guide.momentum: kind 'self' has no such key; momentum has it"),
+    ("simcse", {"guide.layers": [1]}, "guide.layers: kind 'self' has no such key; frozen-layers has it"),
+    ("simcse", {"objective.masked": 0.5}, "objective.masked: kind 'info-nce' has no such key; mlm has it"),
+    ("simcse", {"objective.variant": "opt1"}, "objective.variant: kind 'info-nce' has no such key; self-guided has it"),
+    ("simcse", {"guide.queue": 10}, "guide.queue: no such key; kind 'self' has none"),
+    ("simcse", {"queue.sise": 10}, "queue.sise: no such key (did you mean 'size'?)"),
+    ("bsl", {"views.texts.view1.pivt": "pt"}, "views.texts.view1.pivt: no such key (did you mean 'pivot'?)"),
+    (
+        "bsl",
+        {"views.texts.view1.rate": 0.1},
+        "views.texts.view1.rate: kind 'back-translation' has no such key; mlm, synonyms have it",
     ),
     (
-        "sg-opt",
-        {"objective.variant": "opt1"},
-        "objective.variant opt3 and guide.sampler 'all' of frozen layers belong together: the one compares with a "
-        "vector per layer, the other gives them",
-    ),
-    ("sg", {"guide.queue": 10}, "guide.queue is read by objective.kind 'info-nce' only"),
-    ("sg", {"views.negative": "no"}, "views.negative is read by objective.kind 'info-nce' only"),
-    (
-        "sg",
-        {"views.second.column": ["a", "b"]},
-        "views.first.column and views.second.column must name equally many columns",
+        "bsl",
+        {"views.texts.view1.kind": "synonym"},
+        "views.texts.view1.kind: unknown kind 'synonym' (did you mean 'synonyms'?); one of back-translation, mlm, "
+        "synonyms, or package.module:Name",
     ),
     (
-        "consert-joint-unsup",
-        {"stages.1.objective.kind": "none"},
-        "stages.1: nothing to learn: objective.kind and supervision.kind are both 'none'",
+        "bsl",
+        {"views.texts.view1.engine": "bergamott"},
+        "views.texts.view1.engine: unknown engine 'bergamott' (did you mean 'bergamot'?); choose auto, bergamot, "
+        "apertium, transformers",
     ),
+    ("bsl", {"views.texts.view1.pivot": "en"}, "views.texts.view1: the pivot 'en' is the language of the sentences"),
+    ("sg", {"guide.layers": []}, "guide.layers: Tuple should have at least 1 item after validation, not 0"),
+    ("sg", {"heads.projection": 5}, "heads.projection: 5 given; it should be a section"),
+    ("sg", {"heads.projection.ratio": -1}, "heads.projection.ratio: -1 given; it should be greater than 0"),
+    ("sg", {"guide.sampler": "last-k"}, "guide: sampler 'last-k' and k belong together; give both or neither"),
     (
         "parallel",
         {"guide.model": "previous"},

@@ -11,6 +11,7 @@ import numpy as np
 
 from isotrope.baselines.base import BASELINES, BaselineSpec, Made
 from isotrope.encoders.loading import Model
+from isotrope.evaluation.provenance import BASELINE
 from isotrope.io.atomic import check_folder
 from isotrope.io.errors import IsotropeError, reason
 from isotrope.io.progress import progress
@@ -20,7 +21,6 @@ from isotrope.text.files import file_kind, open_bytes
 from isotrope.text.hashes import hash_texts
 from isotrope.text.sources import HUB, Source, as_sources, matching_rows
 
-BASELINE = "baseline.json"  # in its folder, beside the keys of the text; `isotrope.evaluation` reads both
 KEY_BYTES = 8
 
 

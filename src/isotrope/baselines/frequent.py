@@ -11,7 +11,7 @@ from sentence_transformers.sentence_transformer.modules import WordWeights
 from isotrope.baselines.base import OnEncoder
 from isotrope.encoders import Encoder, PlainEncoder
 from isotrope.encoders.saving import modules_of
-from isotrope.evaluation.frequency import frequent_tokens
+from isotrope.evaluation.geometry.frequency import frequent_tokens
 from isotrope.io.errors import IsotropeError
 
 # What a token that is left out still weighs beside 1. Next to any other token it is lost in rounding; where a sentence

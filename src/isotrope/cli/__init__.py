@@ -56,6 +56,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for number in (signal.SIGTERM, *_HANG_UP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup has it ignored
             signal.signal(number, _stop)
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # for kinds of one's own, `package.module:Name`, as uvicorn and gunicorn do
     try:
         code = app(arguments, prog_name="isotrope", standalone_mode=False)
         sys.stdout.flush()

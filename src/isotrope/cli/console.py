@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
@@ -11,7 +11,10 @@ from rich.table import Table
 
 from isotrope.io.progress import Display, waiting
 
-__all__ = ["counting", "many", "print_json", "print_table", "waiting"]
+if TYPE_CHECKING:
+    from isotrope.evaluation.results.printing import Printable
+
+__all__ = ["counting", "many", "print_json", "print_result", "print_table", "waiting"]
 
 
 def many(count: int, noun: str) -> str:
@@ -30,6 +33,18 @@ def print_table(table: Table) -> None:
     if not console.is_terminal:
         console.width = 1000
     console.print(table)
+
+
+def print_result(result: Printable, *, as_json: bool = False) -> None:
+    """What the library found: its tables and lines, or its JSON."""
+    if as_json:
+        typer.echo(result.json(), nl=False)
+        return
+    for part in result.parts():
+        if isinstance(part, Table):
+            print_table(part)
+        else:
+            typer.echo(part)
 
 
 def counting(title: str, total: int | None) -> Display:

@@ -108,7 +108,8 @@ class Backbone(nn.Module):
         """Packs three short made-up sentences and compares with padding: numbers decide, not the model's name.
 
         RoBERTa and its kin count positions from behind a padding id; each beginning is tried. What sees beyond its
-        own sentence (MobileBERT's trigrams) or takes no position ids or 4-D mask is padded from then on.
+        own sentence (MobileBERT's trigrams) or takes no position ids or 4-D mask is padded from then on; where its
+        positions begin is found out all the same, since a view gives them.
         """
         was_training = self.model.training
         self.model.eval()
@@ -120,21 +121,29 @@ class Backbone(nn.Module):
         packed = lay_out(sentences, pad).to(device)
         wanted = padded.flatten(self(padded))
         padding_ids = {getattr(module, "padding_idx", None) for module in self.model.modules()}
-        for offset in (0, *(found + 1 for found in padding_ids if isinstance(found, int))):
-            self.position_offset = offset
-            try:
-                difference = (packed.flatten(self(packed)) - wanted).abs().max()
-            except (TypeError, ValueError, RuntimeError, IndexError) as error:
-                log.debug("packing probe with position offset %d: %s", offset, error)
-                continue
-            if difference <= PROBE_TOLERANCE * wanted.abs().max():
-                self.packs = True
-                break
-        else:
+        offsets = (0, *(found + 1 for found in padding_ids if isinstance(found, int)))
+        fitting = next((offset for offset in offsets if self._gives(wanted, packed, offset)), None)
+        self.packs = fitting is not None
+        if fitting is None:
             log.debug("%s can't be packed exactly; its batches are padded", type(self.model).__name__)
-            self.position_offset = 0
+            fitting = next((offset for offset in offsets if self._gives(wanted, padded, offset)), 0)
+        self.position_offset = fitting
         self.model.train(was_training)
+
+    def _gives(self, wanted: Tensor, batch: Batch, offset: int) -> bool:
+        """Whether the batch comes out as wanted, (tokens, dim), with positions that are counted from `offset`."""
+        positions = {"position_ids": batch.position_ids + offset}
+        try:
+            found = batch.flatten(self.model(**self.inputs(batch) | positions).last_hidden_state)
+        except (TypeError, ValueError, RuntimeError, IndexError) as error:
+            log.debug("probe with position offset %d: %s", offset, error)
+            return False
+        return bool((found - wanted).abs().max() <= PROBE_TOLERANCE * wanted.abs().max())
 
 
 def _alter(view: EmbeddingView, batch: Batch, at: Layer, module: nn.Module, inputs: Any, output: Tensor) -> Tensor:
-    return view.alter(output, batch, at)
+    width = batch.input_ids.shape[1]
+    if output.shape[1] == width:
+        return view.alter(output, batch, at)
+    # the model widened the batch by itself: Longformer does, to whole windows
+    return torch.cat([view.alter(output[:, :width], batch, at), output[:, width:]], dim=1)

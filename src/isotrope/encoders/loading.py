@@ -78,6 +78,7 @@ def load_any(
         >>> load_any("bundled").dim
         256
     """
+    check_device(device)
     if isinstance(model, str | Path):
         found = _wrapped(open_model(resolve(model), str(model), available_offline()), str(model))
         device = device or default_device()
@@ -166,6 +167,16 @@ def minilm_folder() -> Path:
     if sha256(weights) != MINILM_SHA256:
         raise IsotropeError(f"{weights} is not the published all-MiniLM-L6-v2 (SHA-256 differs); it is not used")
     return weights.parent
+
+
+def check_device(device: str | torch.device | None) -> None:
+    """Refuses a device that this machine has not."""
+    try:
+        there = torch.empty(0, device=device).device.type != "meta"  # which has no numbers
+    except (RuntimeError, AssertionError):
+        there = False
+    if not there:
+        raise IsotropeError(f"there is no device '{device}' on this machine; leave out device=", argument="device=")
 
 
 def default_device() -> str:

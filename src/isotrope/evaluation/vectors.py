@@ -19,7 +19,7 @@ import torch
 from numpy.typing import NDArray
 
 from isotrope.encoders import Encoder, PlainEncoder, encode_together
-from isotrope.evaluation.encodes import Encodes
+from isotrope.evaluation.protocols import SentenceEncoder
 from isotrope.io.cache import cache_folder
 from isotrope.io.hashes import digest, hasher, sha256
 from isotrope.io.store import Store
@@ -33,7 +33,7 @@ def vectors_folder() -> Path:
     return cache_folder() / "vectors"
 
 
-def fingerprint(encoder: Encodes) -> str | None:
+def fingerprint(encoder: SentenceEncoder) -> str | None:
     """A digest of all that decides an encoder's vectors; None for one of a kind that can't be looked into."""
     found = hasher()
     found.update(version("isotrope").encode())
@@ -77,7 +77,7 @@ def _saved(encoder: PlainEncoder) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def remembered(
-    encoder: Encodes, *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
+    encoder: SentenceEncoder, *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
 ) -> Iterator[Vectors]:
     """The encoder with its cache open, or with one in memory. `encoded` hears how many sentences more have vectors."""
     with remembered_together([encoder], cache=cache, encoded=encoded) as (vectors,):
@@ -86,7 +86,7 @@ def remembered(
 
 @contextmanager
 def remembered_together(
-    encoders: Sequence[Encodes], *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
+    encoders: Sequence[SentenceEncoder], *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
 ) -> Iterator[list[Vectors]]:
     """The same for several encoders of one backbone: what one of them encodes, the others need not."""
     with ExitStack() as stack:
@@ -96,7 +96,7 @@ def remembered_together(
         yield several
 
 
-def _open(encoder: Encodes, cache: bool, stack: ExitStack) -> Vectors:
+def _open(encoder: SentenceEncoder, cache: bool, stack: ExitStack) -> Vectors:
     """A file is of the pooled vectors: what stands behind the pooling is cheap, and takes them as they are."""
     body = encoder.with_tail([]) if isinstance(encoder, Encoder) and len(encoder.tail) else encoder
     identity = fingerprint(body) if cache else None
@@ -112,7 +112,7 @@ def _open(encoder: Encodes, cache: bool, stack: ExitStack) -> Vectors:
 class Vectors:
     """An encoder that looks up before it encodes."""
 
-    def __init__(self, encoder: Encodes, body: Encodes, store: Store, whole: str) -> None:
+    def __init__(self, encoder: SentenceEncoder, body: SentenceEncoder, store: Store, whole: str) -> None:
         self.encoder = encoder
         self.several: list[Vectors] = [self]  # those that have vectors of whatever one of them encodes
         self.encoded: Callable[[int], None] = lambda sentences: None
@@ -161,7 +161,7 @@ class Vectors:
         self._store.add({key: vector.astype("<f4", copy=False).tobytes() for key, vector in vectors.items()})
 
 
-def _pooled(bodies: Sequence[Encodes], texts: list[str], batch_size: int) -> list[NDArray[Any]]:
+def _pooled(bodies: Sequence[SentenceEncoder], texts: list[str], batch_size: int) -> list[NDArray[Any]]:
     if len(bodies) == 1:
         return [bodies[0].encode(texts, batch_size=batch_size)]
     return encode_together([one for one in bodies if isinstance(one, Encoder)], texts, batch_size=batch_size)

@@ -59,9 +59,9 @@ def whole_or_nothing(path: Path) -> Iterator[Path]:
         partial = _beside(path, PARTIAL)
         try:
             yield partial
-            _sync(partial)
+            sync(partial)
             partial.replace(path)
-            _sync(path.parent)
+            sync(path.parent)
         finally:
             with suppress(OSError):  # whatever went wrong before is the better message
                 partial.unlink(missing_ok=True)
@@ -83,17 +83,35 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
         try:
             yield made
             for entry in sorted(made.rglob("*")):
-                _sync(entry)
-            _sync(made)
+                sync(entry)
+            sync(made)
             _put_in_place(made, target)
         finally:
             shutil.rmtree(made, ignore_errors=True)
 
 
+def sync(path: Path) -> None:
+    """Has a file, or the names in a folder, written to the disk itself, so that a power cut does no harm."""
+    flags = os.O_RDONLY if os.name == "posix" else os.O_RDWR
+    try:
+        file = os.open(path, flags)
+    except OSError:
+        if path.is_dir():
+            return
+        raise
+    try:
+        os.fsync(file)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # some file systems have no such thing
+            raise
+    finally:
+        os.close(file)
+
+
 def _put_in_place(made: Path, target: Path) -> None:
     if not _exists(target):
         made.rename(target)
-        _sync(target.parent)
+        sync(target.parent)
         return
     old = _beside(target, REPLACED)
     target.rename(old)
@@ -102,7 +120,7 @@ def _put_in_place(made: Path, target: Path) -> None:
     except BaseException:
         old.rename(target)
         raise
-    _sync(target.parent)
+    sync(target.parent)
     _remove(old)
 
 
@@ -155,24 +173,6 @@ def _machine() -> str:
         words.append(Path("/proc/sys/kernel/random/boot_id").read_text())
         words.append(os.readlink("/proc/self/ns/pid"))
     return digest("\0".join(words), 4).hex()
-
-
-def _sync(path: Path) -> None:
-    """Onto the disk itself, so that a power cut after the rename finds the content. Folders can't be on Windows."""
-    flags = os.O_RDONLY if os.name == "posix" else os.O_RDWR
-    try:
-        file = os.open(path, flags)
-    except OSError:
-        if path.is_dir():
-            return
-        raise
-    try:
-        os.fsync(file)
-    except OSError as error:
-        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # some file systems have no such thing
-            raise
-    finally:
-        os.close(file)
 
 
 @contextmanager

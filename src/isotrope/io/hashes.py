@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 BLOCK = 2**20  # bytes of a file that are in memory together
 
@@ -19,10 +20,18 @@ def digest(content: str | bytes, size: int = 16, *, salt: bytes = b"") -> bytes:
     return hashlib.blake2b(data, digest_size=size, salt=salt).digest()
 
 
+def file_digest(file: Path, size: int = 16) -> str:
+    """The hash of a file's bytes, in hexadecimal."""
+    return _of_file(file, hasher(size))
+
+
 def sha256(file: Path) -> str:
-    """Hex digest of a file's bytes, as model hubs publish it."""
-    found = hashlib.sha256()
+    """SHA-256 of a file's bytes, in hexadecimal, as model hubs publish it."""
+    return _of_file(file, hashlib.sha256())
+
+
+def _of_file(file: Path, found: Any) -> str:
     with file.open("rb") as stream:
         while block := stream.read(BLOCK):
             found.update(block)
-    return found.hexdigest()
+    return str(found.hexdigest())

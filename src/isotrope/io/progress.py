@@ -31,21 +31,28 @@ class Display:
     """Shows how far some work has come.
 
     Call it with the number of things that are done. `total` is None where nobody knows it, `done` what was there
-    before (a resumed run). With a `unit` the rate is shown, and a line is printed every now and then where there is no
+    before (a resumed run). With a `unit` the rate is shown, and a line is printed every few `seconds` where there is no
     terminal; without one nothing is shown there.
     """
 
     def __init__(
-        self, title: str, total: int | None = None, *, unit: str = "", done: int = 0, seconds: float | None = None
+        self,
+        title: str,
+        total: int | None = None,
+        *,
+        unit: str = "",
+        done: int = 0,
+        seconds: float | None = None,
+        shown: bool = True,
     ) -> None:
         self.title, self.total, self.unit, self.done, self.figures = title, total, unit, done, ""
-        self.console = Console(stderr=True)
+        self.console = Console(stderr=True, quiet=not shown)
         self.seconds = LINE_SECONDS if seconds is None else seconds
         self._told, self._when = done, time.monotonic()
         self._bar: Progress | None = None
 
     def __enter__(self) -> Display:
-        if self.console.is_terminal:
+        if self.console.is_terminal and not self.console.quiet:
             texts = (TextColumn("{task.description}", markup=False), TextColumn("{task.fields[figures]}", markup=False))
             columns = (SpinnerColumn(), texts[0], BarColumn(), MofNCompleteColumn(), texts[1], _Rate(self.unit))
             self._bar = Progress(*columns, TimeRemainingColumn(), console=self.console, transient=True)
@@ -85,19 +92,16 @@ class Display:
 
 def progress(items: Iterable[Item], title: str, *, shown: bool, total: int | None = None) -> Iterator[Item]:
     """The items, with a bar while they are taken."""
-    if not shown:
-        yield from items
-        return
     total = len(items) if total is None and isinstance(items, Sized) else total
-    with Display(title, total) as advance:
+    with Display(title, total, shown=shown) as advance:
         for item in items:
             yield item
             advance(1)
 
 
-def waiting(title: str) -> AbstractContextManager[Any]:
-    """A spinner for something of unknown length."""
-    return Console(stderr=True).status(f"{escape(title)} ...")
+def waiting(title: str, *, shown: bool = True) -> AbstractContextManager[Any]:
+    """A spinner for something of unknown length, on a terminal only."""
+    return Console(stderr=True, quiet=not shown).status(f"{escape(title)} ...")
 
 
 class _Rate(ProgressColumn):

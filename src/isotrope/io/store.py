@@ -25,6 +25,7 @@ TABLE = "CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, checks
 PATIENCE = 60.0  # seconds to wait for another process that is writing
 AT_ONCE = 500  # keys in one query: SQLite takes at least 999
 CHECKSUM = 8  # bytes
+SQLITE_ERROR = 1  # a statement makes no sense: ours do, unless the file is damaged
 
 Answer = TypeVar("Answer")
 
@@ -70,7 +71,7 @@ class Store:
         try:
             try:
                 return ask(self._connection())
-            except sqlite3.DatabaseError as error:
+            except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
                 if self.file is None or not _is_damage(error):
                     raise
                 self._begin_anew(reason(error))
@@ -106,9 +107,13 @@ class _OtherFormatError(sqlite3.DatabaseError):
     """A database, but not one of this format."""
 
 
-def _is_damage(error: sqlite3.DatabaseError) -> bool:
-    """SQLite can't make sense of the file. A full disk, a lock or missing rights are an `OperationalError`."""
-    return type(error) in (sqlite3.DatabaseError, _OtherFormatError)
+def _is_damage(error: sqlite3.DatabaseError | UnicodeDecodeError) -> bool:
+    """Whether SQLite can't make sense of the file, or has words for it that can't be decoded. A full disk, a lock or
+    missing rights are an `OperationalError` with a code of its own.
+    """
+    if isinstance(error, sqlite3.OperationalError):
+        return getattr(error, "sqlite_errorcode", None) == SQLITE_ERROR  # Python 3.10 has no codes
+    return isinstance(error, UnicodeDecodeError) or type(error) in (sqlite3.DatabaseError, _OtherFormatError)
 
 
 def _make_private(file: Path) -> None:

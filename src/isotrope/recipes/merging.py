@@ -69,23 +69,27 @@ def resolve(document: Table, variant: str, settings: Mapping[str, Any], where: s
     return {**about, "stages": [merge(stage, over) for stage, over in zip(stages, chosen, strict=True)]}
 
 
-def merge(base: Table, over: Table, rooms: Rooms | None = None) -> Table:
-    """`over` on top of `base`, table by table.
+def merge(base: Table, over: Table, rooms: Rooms | None = None, *, keep: bool = False) -> Table:
+    """`over` on top of `base`, table by table; `objective = "info-nce"` is short for a table with that kind.
 
-    Where `over` changes the kind of a part, keys that belong to the old kind alone are left behind: each kind has its
-    own defaults. What both kinds have from a common base stays, such as a temperature or a column.
+    Where `over` changes the kind of a part, keys that belong to the old kind alone are left behind, unless `keep`: each
+    kind has its own defaults. What both kinds have from a common base stays, such as a temperature or a column.
     """
     rooms = STAGE if rooms is None else rooms
     merged = dict(base)
     for key, value in over.items():
         below, room = merged.get(key), rooms.get(key, rooms.get(ANY, {}))
-        if isinstance(value, dict) and (isinstance(below, dict) or not isinstance(room, Registry)):
-            below = below if isinstance(below, dict) else {}
-            if isinstance(room, Registry):
-                below = _carried_over(below, value, room)
-            merged[key] = merge(below, value, {} if isinstance(room, Registry) else room)
+        inside: Rooms = {}
+        if isinstance(room, Registry):
+            below, value = _with_kind(below), _with_kind(value)
         else:
-            merged[key] = value
+            inside = room
+        if isinstance(value, dict):
+            below = below if isinstance(below, dict) else {}
+            if isinstance(room, Registry) and not keep:
+                below = _carried_over(below, value, room)
+            value = merge(below, value, inside, keep=keep)
+        merged[key] = value
     return merged
 
 
@@ -145,21 +149,28 @@ def _overlays(settings: Mapping[str, Any], stages: int, where: str) -> list[Tabl
         for key in reversed(keys):
             nested = {key: nested}
         for k in chosen:
-            overlays[k] = merge(overlays[k], nested, {})
+            overlays[k] = merge(overlays[k], nested, keep=True)
     return overlays
 
 
 def _carried_over(below: Table, over: Table, room: Registry[Any]) -> Table:
     """What is left of a part's keys when `over` is put on top."""
-    before, now = below.get("kind", room.default), over.get("kind", below.get("kind", room.default))
+    before = below.get("kind", "default")
+    now = over.get("kind", before)
     if before == now:
         return below
+    before, now = (room.default if kind in (None, "default") else kind for kind in (before, now))
     try:
         old, new = room.resolve(before), room.resolve(now)
     except IsotropeError:  # an unknown kind: said when the recipe is checked
         return below
     left_behind = old.model_fields.keys() - shared_keys(old, new)
     return {key: value for key, value in below.items() if key not in left_behind}
+
+
+def _with_kind(part: Any) -> Any:
+    """A kind alone as a table; "default" unsets the whole part."""
+    return {"kind": part} if callable(part) or (isinstance(part, str) and part != "default") else part
 
 
 def _rooms(section: type[BaseModel]) -> Rooms:

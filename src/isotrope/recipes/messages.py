@@ -42,14 +42,13 @@ def _what(problem: Any, same: list[Any], place: Place) -> str:
             others = [key for key in known if key != place.keys[-1]]
             return f"no such key{nearest(place.keys[-1], others) or '; there are ' + ', '.join(others)}"
         case "value_error":
-            reason = str(problem["ctx"]["error"])
-            return f"{given}; it should be {reason}" if isinstance(problem["input"], str) else reason
-        case "part":
-            return str(problem["msg"])
+            return str(problem["ctx"]["error"])
         case "model_type" | "section":
             return f"{given}; it should be a section"
         case "missing":
             return f"{given}; a value is missing"
+    if not problem["msg"].startswith("Input should "):  # a part's own words
+        return str(problem["msg"])
     wanted = dict.fromkeys(one["msg"].removeprefix("Input should ").partition(", unable")[0] for one in same)
     return f"{given}; it should {' or '.join(wanted)}"
 

@@ -12,9 +12,7 @@ checkpoint-N/
 
 from __future__ import annotations
 
-import hashlib
 import json
-import os
 import platform
 import re
 import shutil
@@ -29,7 +27,9 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model, save_model
 from torch import nn
 
+from isotrope.io.atomic import sync
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import file_digest
 
 WEIGHTS = "model.safetensors"
 STATE = "state.json"
@@ -55,10 +55,10 @@ def save_checkpoint(run: Path, state: dict[str, Any], model: nn.Module, parts: M
             (partial / STATE).write_text(json.dumps(state))
             (partial / MANIFEST).write_text(json.dumps(_manifest(partial, state["step"], world), indent=2) + "\n")
             for file in partial.iterdir():
-                _to_disk(file)
+                sync(file)
             shutil.rmtree(folder, ignore_errors=True)  # a damaged one
             partial.rename(folder)
-            _to_disk(run)
+            sync(run)
         finally:
             shutil.rmtree(partial, ignore_errors=True)
     _remove_old(run, keep=state["best"])
@@ -123,7 +123,9 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def _manifest(folder: Path, step: int, world: int) -> dict[str, Any]:
-    files = {file.name: {"bytes": file.stat().st_size, "blake2b": _digest(file)} for file in sorted(folder.iterdir())}
+    files = {
+        file.name: {"bytes": file.stat().st_size, "blake2b": file_digest(file)} for file in sorted(folder.iterdir())
+    }
     return {"step": step, **_origin(world), "files": files}
 
 
@@ -141,7 +143,7 @@ def _damage(checkpoint: Path) -> str | None:
             file = checkpoint / name
             if file.stat().st_size != wanted["bytes"]:
                 return f"{name}: {file.stat().st_size} bytes of {wanted['bytes']}"
-            if _digest(file) != wanted["blake2b"]:
+            if file_digest(file) != wanted["blake2b"]:
                 return f"{name}: wrong checksum"
         if {WEIGHTS, STATE} - manifest["files"].keys() or {"world_size", "threads", "versions"} - manifest.keys():
             return f"{MANIFEST}: incomplete"
@@ -152,25 +154,6 @@ def _damage(checkpoint: Path) -> str | None:
     except (ValueError, KeyError, TypeError, AttributeError):
         return f"{MANIFEST}: unreadable"
     return None
-
-
-def _digest(file: Path) -> str:
-    digest = hashlib.blake2b(digest_size=16)
-    with file.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
-
-
-def _to_disk(path: Path) -> None:
-    """Has the system write a file, or a folder's list of names, now: a rename must not survive what it names."""
-    if path.is_dir() and os.name == "nt":
-        return  # where a folder can't be opened
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _remove_old(run: Path, keep: int | None) -> None:

@@ -11,7 +11,7 @@ from isotrope.encoders import Encoder
 from isotrope.recipes.schema import Recipe
 from isotrope.training.run_folder import LOG, stage_folders
 
-LABEL_FREE = ("alignment", "uniformity", "effective_rank", "held_out_loss")
+LABEL_FREE = ("alignment", "uniformity", "effective_rank", "mean_cosine", "held_out_loss")
 
 
 @dataclass(frozen=True)

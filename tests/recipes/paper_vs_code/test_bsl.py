@@ -12,7 +12,8 @@ from torch import nn
 from torch.nn.functional import cosine_similarity
 
 import isotrope
-from isotrope.evaluation.sts import best_of_four, evaluate, load_task
+from isotrope.evaluation import load_pairs, score_pairs
+from isotrope.evaluation.correlation import best_of_four
 from isotrope.text.corpus import Corpus
 from isotrope.training.run import train
 
@@ -156,8 +157,8 @@ def test_model_selection_is_by_the_best_of_four_similarities_in_the_code(variant
     rows = [{"view1": one, "view2": other} for one, other in zip(BUNDLED[:8], BUNDLED[8:16], strict=True)]
     train(rows, f"bsl:{variant}", "bundled", tmp_path / "run", steps=1, dev="bundled", set=SMALL)
     logged = json.loads((tmp_path / "run" / "log.jsonl").read_text().splitlines()[0])["eval_spearman"]
-    untuned, pairs = isotrope.load(pooling="mean"), load_task("bundled", split="dev")
-    cosine, best = evaluate(untuned, pairs).spearman["all"], best_of_four(untuned, pairs)
+    untuned, pairs = isotrope.load(pooling="mean"), load_pairs("bundled", split="dev")
+    cosine, best = score_pairs(untuned, pairs).spearman["all"], best_of_four(untuned, pairs)
     assert best > cosine + 1
     assert logged == pytest.approx(cosine if variant == "paper" else best, abs=0.01)
 

@@ -18,7 +18,8 @@ import isotrope
 from isotrope import recipes, views
 from isotrope.cli import app
 from isotrope.encoders.packing import lay_out
-from isotrope.evaluation.sts import Pairs, evaluate, score
+from isotrope.evaluation import Pairs, load_pairs, score_pairs
+from isotrope.evaluation.correlation import correlations
 from isotrope.recipes.schema import View
 from isotrope.training.assemble import finished
 from isotrope.training.learner import Learner
@@ -278,7 +279,9 @@ def test_selection_and_test(tiny: str, tmp_path: Path) -> None:
     saved = str(chosen["official"].save(tmp_path / "encoder"))
     shown = json.loads(CliRunner().invoke(app, ["evaluate", saved, "--pooling", "mean,last2", "--json"]).stdout)
     found = {one["pooling"]: one["tasks"]["bundled"]["spearman"]["all"] for one in shown["results"]}
-    wanted = {str(one.pooling): round(evaluate(one, "bundled").spearman["all"], 2) for one in chosen.values()}
+    wanted = {
+        str(one.pooling): round(score_pairs(one, load_pairs("bundled")).spearman["all"], 2) for one in chosen.values()
+    }
     assert found == pytest.approx(wanted, abs=0.02)
 
 
@@ -286,7 +289,7 @@ def test_sts_merges_all_pairs_and_has_both_means_too() -> None:
     gold, found = [1, 2, 3, 4, 1, 2, 3, 4, 5], [0.1, 0.2, 0.4, 0.3, 0.9, 0.7, 0.8, 0.95, 0.99]
     pairs = Pairs([""] * 9, [""] * 9, gold, ["MSRpar"] * 4 + ["MSRvid"] * 5)
     parts = [spearmanr(found[part], gold[part]).statistic for part in (slice(4), slice(4, 9))]
-    figures = score(pairs, torch.tensor(found, dtype=torch.float64).numpy()).spearman
+    figures = correlations(pairs, torch.tensor(found, dtype=torch.float64).numpy()).spearman
     assert figures == pytest.approx(
         {
             "all": 100 * spearmanr(found, gold).statistic,

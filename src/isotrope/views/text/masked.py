@@ -17,10 +17,8 @@ import torch
 from huggingface_hub import is_offline_mode
 from pydantic import Field
 from torch import Tensor
-from transformers import AutoModelForMaskedLM, AutoTokenizer
 
 from isotrope.encoders.backbone import Backbone
-from isotrope.encoders.loading import default_device, resolve
 from isotrope.encoders.packing import lay_out
 from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
@@ -131,6 +129,8 @@ class MaskedModel:
     """A masked language model, its tokenizer, and what each token of the vocabulary may be replaced by."""
 
     def __init__(self, name: str, *, device: str | None = None, precision: str | None = None) -> None:
+        from isotrope.encoders.loading import default_device
+
         self.model, self.tokenizer = _load(name)
         self.fingerprint = _digest(self.model)
         self.backbone = Backbone(self.model.base_model)
@@ -196,6 +196,10 @@ class MaskedModel:
 
 
 def _load(name: str) -> tuple[Any, Any]:
+    from transformers import AutoModelForMaskedLM, AutoTokenizer  # slow to import
+
+    from isotrope.encoders.loading import resolve
+
     path = resolve(name)
     here = Path(path).is_dir()
     options = {"local_files_only": not here and (is_offline_mode() or not hub_answers())}

@@ -14,7 +14,6 @@ import torch
 from huggingface_hub import is_offline_mode
 from torch import Tensor
 
-from isotrope.encoders.loading import default_device
 from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
@@ -125,6 +124,8 @@ class _Direction:
         precision: str | None = None,
     ) -> None:
         from transformers import AutoConfig  # slow to import
+
+        from isotrope.encoders.loading import default_device
 
         self.name, self._shared = name, shared
         self._device, self._dtype = device or default_device(), dtype_of(precision or "float32")
