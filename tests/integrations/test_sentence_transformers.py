@@ -14,13 +14,12 @@ from sentence_transformers import SentenceTransformer, SentenceTransformerTraine
 import isotrope
 from isotrope import recipes
 from isotrope.encoders.loading import from_sentence_transformer
-from isotrope.guides import Momentum, Teacher
+from isotrope.guides.momentum import Momentum
 from isotrope.integrations import sentence_transformers as integration
 from isotrope.integrations.sentence_transformers import IsotropeLoss
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
-from isotrope.training.assemble import make_guide, trained_student
-from isotrope.training.learner import Learner
+from isotrope.training.assemble import make_learner
 
 TEXTS = bundled_sentences()[:24]
 OTHER = [text.lower() for text in TEXTS]
@@ -81,8 +80,8 @@ def test_the_loss_is_the_learners_own(name: str, model: SentenceTransformer) -> 
     loss = IsotropeLoss(model, name, SETTINGS[name])
     torch.manual_seed(0)
     stage, started = recipes.load(name, SETTINGS[name]).stages[0], from_sentence_transformer(model)
-    student = trained_student(started, stage)
-    twin = Learner(student, make_guide(stage, student, started), stage)
+    twin = make_learner(stage, started, started)
+    student = twin.student
     labels = torch.arange(len(TEXTS)) % 3
     read = {column: student.batch(ROWS[column]) for column in loss.columns}
     inputs: dict[str, Any] = {"negative": read.get("negative")}
@@ -156,14 +155,14 @@ def test_a_momentum_copy_follows_in_the_callback(tmp_path: Path, model: Sentence
 
 
 def test_a_queue_fills_while_training_and_not_while_evaluating(tmp_path: Path, model: SentenceTransformer) -> None:
-    loss = IsotropeLoss(model, "parallel", {**SETTINGS["parallel"], "guide.queue": 100})
+    loss = IsotropeLoss(model, "parallel", {**SETTINGS["parallel"], "queue.size": 100})
     trainer = train(model, loss, tmp_path, callbacks=[loss.callback()], data_collator=loss.collator())
-    assert isinstance(loss.learner.guide, Teacher)
-    assert loss.learner.guide.negatives().shape == (24, 256)
+    assert loss.learner.queue is not None
+    assert loss.learner.queue().shape == (24, 256)
     trainer.evaluate(trainer.train_dataset)
     assert not loss.learner.training
     loss.learner.after_step(1.0)
-    assert loss.learner.guide.negatives().shape == (24, 256)
+    assert loss.learner.queue().shape == (24, 256)
 
 
 def test_heads_learn_too(tmp_path: Path, model: SentenceTransformer) -> None:

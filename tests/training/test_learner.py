@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 import torch
+from torch import nn
 
 import isotrope
 from isotrope import objectives, recipes
 from isotrope.recipes.schema import Stage
-from isotrope.training.assemble import finished, make_guide, trained_student
-from isotrope.training.learner import Learner
+from isotrope.training.assemble import finished, make_learner, trained_student
+from isotrope.training.batches import laid_out
+from isotrope.training.learner import Learner, set_dropout
 
 TEXTS = ["A short one.", "Something a little longer about dogs in the rain.", "No.", "What is that over there?"]
 OTHER = ["Brief.", "Wet dogs, at some length.", "Not at all.", "Which thing do you mean?"]
@@ -20,27 +22,19 @@ OTHER = ["Brief.", "Wet dogs, at some length.", "Not at all.", "Which thing do y
 
 def learner_of(recipe: str, **changes: Any) -> Learner:
     torch.manual_seed(0)
-    stage = recipes.load(recipe, changes).stages[0]
     encoder = isotrope.load()
-    student = trained_student(encoder, stage)
-    return Learner(student, make_guide(stage, student, encoder), stage)
+    return make_learner(recipes.load(recipe, changes).stages[0], encoder, encoder)
 
 
 def inputs(learner: Learner) -> dict[str, Any]:
-    student, reader = learner.student, learner.guide.reader or learner.student
+    """A batch of `TEXTS`; every column but the first one that the stage reads has `OTHER`, hard negatives `TEXTS`."""
     stage: Stage = learner.stage
-    found: dict[str, Any] = {}
-    if stage.objective.kind != "none":
-        double = not isinstance(stage.views.first.column, str)
-        found["first"] = student.batch(TEXTS + OTHER if double else TEXTS)
-        same = stage.views.first.column == stage.views.second.column
-        found["second"] = found["first"] if same else reader.batch(OTHER)
+    texts = dict.fromkeys(stage.columns, OTHER) | {stage.columns[0]: TEXTS}
     if stage.views.negative:
-        found["negative"] = student.batch(list(reversed(TEXTS)))
-    if stage.supervision.kind == "nli":
-        found |= {"premise": student.batch(TEXTS), "hypothesis": student.batch(OTHER)}
-        found["labels"] = torch.tensor([0, 1, 2, 1])
-    return found
+        texts[stage.views.negative] = list(reversed(TEXTS))
+    student, reader = learner.student, learner.guide.reader or learner.student
+    found = laid_out(stage, student, reader, lambda encoder, column: encoder.tokenize(texts[column]))
+    return found | ({"labels": torch.tensor([0, 1, 2, 1])} if stage.supervision.labels else {})
 
 
 ONE_STAGE = [name for name in recipes.names() if len(recipes.load(name).stages) == 1 and name != "mlm"]
@@ -48,7 +42,8 @@ ONE_STAGE = [name for name in recipes.names() if len(recipes.load(name).stages) 
 
 @pytest.mark.parametrize("name", ONE_STAGE)
 def test_every_recipe_takes_a_step_that_lowers_its_loss(name: str) -> None:
-    learner = learner_of(name, **({"guide.model": "bundled"} if "parallel" in name else {}))
+    other = recipes.load(name).stages[0].guide.own_tokenizer
+    learner = learner_of(name, **({"guide.model": "bundled"} if other else {}))
     learner.eval()  # the same loss twice: no dropout, batch norm as it is
     batch = inputs(learner)
     learning = [parameter for parameter in learner.parameters() if parameter.requires_grad]
@@ -74,8 +69,7 @@ def test_sg_opt_is_the_equation() -> None:
         origin = learner.origin
         assert origin is not None
         h = learner.guide(learner.student.batch(TEXTS), learner.student)
-        assert learner.project is not None
-        contrast = objectives.self_guided(learner.project(c), learner.project(h), 0.01, "opt3")
+        contrast = objectives.self_guided(learner.tower.student(c), learner.tower.guide(h), 0.01, "opt3")
         regulariser = 0.1 * objectives.anchor(learner.student.backbone.model, origin.model)
     assert torch.allclose(found["contrast"], contrast, atol=1e-4)
     assert torch.allclose(found["anchor"], regulariser, rtol=1e-4)
@@ -88,7 +82,7 @@ def test_bsl_is_symmetric() -> None:
     batch = inputs(learner)
     with torch.no_grad():
         h1, h2 = (torch.from_numpy(learner.student.encode(texts)) for texts in (TEXTS, OTHER))
-        z1, z2 = learner.predict(h1), learner.predict(h2)
+        z1, z2 = learner.tower.predictor(h1), learner.tower.predictor(h2)
         expected = objectives.symmetric_bootstrap(z1, h2, z2, h1)
         assert torch.allclose(learner(**batch)["loss"], expected, atol=1e-5)
 
@@ -103,42 +97,41 @@ def test_frozen_parts_stay_in_eval_whatever_is_called() -> None:
 
 def test_sizes_follow_the_encoder() -> None:
     learner = learner_of("sg-opt")
-    assert learner.project is not None
-    assert learner.project[0].weight.shape == (round(256 * 16 / 3), 256)
-    assert learner_of("bsl").predict[0].weight.shape == (8 * 256, 256)
+    assert learner.tower.projection[0].weight.shape == (round(256 * 16 / 3), 256)
+    assert learner_of("bsl").tower.predictor[0].weight.shape == (8 * 256, 256)
 
 
 def test_a_teacher_of_another_size_is_met_by_a_linear_map(minilm: isotrope.Encoder) -> None:
     learner = learner_of("parallel", **{"guide.model": "minilm"})
-    assert isinstance(learner.predict, torch.nn.Linear)
-    assert learner.predict.weight.shape == (384, 256)
-    assert isinstance(learner_of("parallel", **{"guide.model": "bundled"}).predict, torch.nn.Identity)
+    assert isinstance(learner.tower.predictor, torch.nn.Linear)
+    assert learner.tower.predictor.weight.shape == (384, 256)
+    assert isinstance(learner_of("parallel", **{"guide.model": "bundled"}).tower.predictor, torch.nn.Identity)
 
 
 def test_the_queue_fills_while_training_only() -> None:
-    learner = learner_of("parallel", **{"guide.model": "bundled", "guide.queue": 6})
+    learner = learner_of("parallel", **{"guide.model": "bundled", "queue.size": 6})
     batch = inputs(learner)
     learner.eval()
     learner(**batch)
-    assert len(learner.guide.negatives()) == 0
+    assert len(learner.queue()) == 0
     learner.train()
     for filled in (4, 6):
         learner(**batch)["loss"].backward()
         learner.after_step(0.5)
-        assert len(learner.guide.negatives()) == filled
+        assert len(learner.queue()) == filled
 
 
 def test_the_temperature_learns_is_clamped_and_is_not_decayed() -> None:
     learner = learner_of("parallel", **{"guide.model": "bundled"})
-    assert learner.temperature.log.requires_grad
-    assert float(learner.temperature().detach()) == pytest.approx(1.0)
+    assert learner.objective_state.log.requires_grad
+    assert float(learner.objective_state().detach()) == pytest.approx(1.0)
     learner(**inputs(learner))["loss"].backward()
-    assert learner.temperature.log.grad is not None
+    assert learner.objective_state.log.grad is not None
     with torch.no_grad():
-        learner.temperature.log.fill_(-20)
+        learner.objective_state.log.fill_(-20)
     learner.after_step(0.5)
-    assert float(learner.temperature().detach()) == pytest.approx(0.01)
-    assert learner.temperature.log.dim() == 0  # the loop decays matrices only
+    assert float(learner.objective_state().detach()) == pytest.approx(0.01)
+    assert learner.objective_state.log.dim() == 0  # the loop decays matrices only
 
 
 def test_dropout_is_removed_while_training_and_kept_in_what_is_saved() -> None:
@@ -156,11 +149,11 @@ def test_embeddings_are_frozen_where_the_paper_says_so() -> None:
 
 
 def test_one_checkpoint_is_the_whole_state() -> None:
-    learner = learner_of("parallel", **{"guide.model": "bundled", "guide.queue": 8})
+    learner = learner_of("parallel", **{"guide.model": "bundled", "queue.size": 8})
     learner.train()
     learner(**inputs(learner))
     learner.after_step(0.5)
-    other = learner_of("parallel", **{"guide.model": "bundled", "guide.queue": 8})
+    other = learner_of("parallel", **{"guide.model": "bundled", "queue.size": 8})
     other.load_state_dict(copy.deepcopy(learner.state_dict()))
     learner.eval()
     other.eval()
@@ -188,3 +181,9 @@ def test_an_mlp_is_trained_and_then_dropped_or_kept() -> None:
         assert len(result.tail) == kept
         if kept:
             assert result.tail[0] is student.tail[0]
+
+
+def test_dropout_is_set_everywhere() -> None:
+    model = nn.Sequential(nn.Dropout(0.1), nn.TransformerEncoderLayer(8, 2, 16, dropout=0.3))
+    set_dropout(model, 0.0)
+    assert {part.p for part in model.modules() if isinstance(part, nn.Dropout)} == {0.0}

@@ -27,9 +27,11 @@ def test_matrices_are_decayed_and_each_learning_parameter_comes_once(make: Make,
         name for name, p in loop.model.named_parameters() if p.requires_grad
     )
     assert all(name.endswith("weight") and "LayerNorm" not in name for name in with_decay)
-    assert all(name.endswith(("bias", "LayerNorm.weight", "temperature.log")) or "predict" in name for name in without)
+    assert all(
+        name.endswith(("bias", "LayerNorm.weight", "objective_state.log")) or "predict" in name for name in without
+    )
     assert not any(name.startswith(("guide", "start")) for name in [*with_decay, *without])
-    assert ("temperature.log" in without) == (recipe == "parallel")
+    assert ("objective_state.log" in without) == (recipe == "parallel")
 
 
 def test_the_optimisers_numbers_are_the_recipes(make: Make) -> None:
@@ -109,7 +111,7 @@ def test_a_temperature_that_learns_and_a_score_that_is_no_number_are_logged(make
     loop.run()
     log = lines(loop)
     assert log[1]["temperature"] != log[3]["temperature"]
-    assert log[3]["temperature"] == pytest.approx(loop.model.temperature.log.exp().item())
+    assert log[3]["temperature"] == pytest.approx(loop.model.objective_state.log.exp().item())
     assert [line["eval_spearman"] for line in log if "eval_spearman" in line] == [1.0, None, 3.0]
 
 
@@ -173,12 +175,12 @@ def test_drops_before_a_kill_are_remembered(make: Make) -> None:
 def test_the_learner_is_told_of_each_step(make: Make) -> None:
     loop = make("bsl", gradient_accumulation=2)
     told: list[float] = []
-    loop.model.after_step = told.append  # type: ignore[method-assign]
+    loop.after_step = told.append
     loop.run()
     assert told == [0.25, 0.5, 0.75, 1.0]
 
 
-# -- the trainer's own means -------------------------------------------------------------------------------------------
+# -- accumulation, memory, precision --------------------------------------------------------------------------------
 
 
 def test_accumulated_batches_are_one_batch_where_the_loss_is_a_mean(make: Make) -> None:

@@ -16,9 +16,10 @@ from isotrope.text.corpus import Corpus
 from isotrope.training.development import development_sets
 from isotrope.training.run import train
 from isotrope.training.text_views import with_text_views
+from isotrope.views.text import TEXT_VIEWS
 
 TEXTS = bundled_sentences()[:40]
-MADE = {"kind": "mlm", "rate": 0.2, "model": "bundled", "pivot": "default"}
+MADE = {"kind": "mlm", "rate": 0.2, "model": "bundled"}
 ONE_VIEW: dict[str, Any] = {
     "views.first.column": "text",
     "views.second.column": "view1",
@@ -86,17 +87,12 @@ def test_a_wrong_field_of_a_wording_is_named_with_the_nearest() -> None:
 def test_the_recipes_ask_for_the_papers_own_views() -> None:
     texts = recipes.load("bsl").stages[0].views.texts
     assert [texts[name].pivot for name in ("view1", "view2")] == ["de", "fr"]
-    assert recipes.load("bt").stages[0].views.texts["view1"].fields == {
-        "pivot": "de",
-        "beam": 100,
-        "seed": 1,
-    }
-    assert recipes.load("bsl:synonym").stages[0].views.texts["view1"].fields == {"rate": 0.3, "seed": 1}
-    assert recipes.load("bsl:mlm").stages[0].views.texts["view1"].fields == {
-        "rate": 0.2,
-        "model": "roberta-base",
-        "seed": 1,
-    }
+    for name, kind, settings in (
+        ("bt", "back-translation", {"pivot": "de", "beam": 100}),
+        ("bsl:synonym", "synonyms", {"rate": 0.3}),
+        ("bsl:mlm", "mlm", {"rate": 0.2, "model": "roberta-base"}),
+    ):
+        assert recipes.load(name).stages[0].views.texts["view1"] == TEXT_VIEWS.make(kind, **settings)
 
 
 def test_development_sets_are_one_for_all_stages_or_one_for_each() -> None:

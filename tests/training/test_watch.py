@@ -14,22 +14,24 @@ import isotrope
 from isotrope import recipes
 from isotrope.evaluation.geometry import alignment, effective_rank, mean_cosine, uniformity
 from isotrope.text import bundled_sentences
-from isotrope.training.assemble import finished, make_guide, trained_student
+from isotrope.training.assemble import finished, make_learner
+from isotrope.training.batches import laid_out
 from isotrope.training.learner import Learner
 from isotrope.training.watch import Watch, collapse, drops, evaluations_without_gain
 
 TEXTS, OTHERS = bundled_sentences()[:6], bundled_sentences()[10:16]
 
 
-def watched(recipe: str, model: str, *, held_out: bool = True, score: Any = None) -> tuple[Learner, Watch]:
+def watched(
+    recipe: str, model: str, *, held_out: bool = True, score: Any = None, **settings: Any
+) -> tuple[Learner, Watch]:
     torch.manual_seed(0)
-    stage = recipes.load(recipe).stages[0]
+    stage = recipes.load(recipe, settings).stages[0]
     encoder = isotrope.load(model)
-    student = trained_student(encoder, stage)
-    learner = Learner(student, make_guide(stage, student, encoder), stage).train()
-    first = student.batch(TEXTS)
-    second = first if stage.views.first.column == stage.views.second.column else student.batch(OTHERS)
-    batch = {"first": first, "second": second}
+    learner = make_learner(stage, encoder, encoder).train()
+    student = learner.student
+    texts = dict.fromkeys(stage.columns, OTHERS) | {stage.columns[0]: TEXTS}
+    batch = laid_out(stage, student, student, lambda encoder, column: encoder.tokenize(texts[column]))
     return learner, Watch(batch, held_out, lambda: finished(student, encoder, stage), score)
 
 
@@ -56,7 +58,7 @@ def test_alignment_is_of_two_texts_where_there_are_two_and_else_of_what_dropout_
 def test_alignment_is_of_the_views_where_there_is_no_dropout(small: str) -> None:
     learner, watch = watched("consert", small)
     assert watch.figures(learner)["alignment"] > 0.001
-    learner.first_view = learner.second_view = None
+    learner, watch = watched("consert", small, **{"views.first.kind": "none", "views.second.kind": "none"})
     assert watch.figures(learner)["alignment"] == 0
 
 

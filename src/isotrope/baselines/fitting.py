@@ -14,6 +14,7 @@ from isotrope.encoders.loading import Model
 from isotrope.evaluation.provenance import BASELINE
 from isotrope.io.atomic import check_folder
 from isotrope.io.errors import IsotropeError, reason
+from isotrope.io.names import BASELINE
 from isotrope.io.progress import progress
 from isotrope.text.arrays import growing_table
 from isotrope.text.corpus import KEYS

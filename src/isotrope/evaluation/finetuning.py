@@ -118,7 +118,7 @@ class FineTuned:
         return {"seed": self.seed, "test": test, "dev": round(self.dev, 2), "rows": self.rows}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FineTuning(Printable):
     """A model on a task, under several seeds; `note` says what is not as in the paper."""
 

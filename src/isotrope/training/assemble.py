@@ -79,7 +79,7 @@ def probe(recipe: Recipe, model: Encoder) -> None:
                 reason = " ".join(str(error).split())[:200]
                 raise IsotropeError(f"recipe {recipe.name}: the first step fails: {reason}") from error
             if not bool(loss.isfinite()):
-                raise IsotropeError(f"recipe {recipe.name}: the loss of the first step is {float(loss)}")
+                raise IsotropeError(f"recipe {recipe.name}: the loss of the first step is {float(loss.detach())}")
             learner.after_step(1.0)
             encoder = finished(learner.student, started, stage)
 

@@ -112,7 +112,7 @@ def train(
             raise
         session.save(encoder, session.folder / "encoder")
         found = session.scored(scores[-1], encoder)
-        return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began)
+        return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began, model)
 
 
 @dataclass

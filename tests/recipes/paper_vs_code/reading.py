@@ -14,7 +14,7 @@ from isotrope import recipes
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
-from isotrope.training.assemble import finished, make_batches, make_guide, trained_student
+from isotrope.training.assemble import finished, make_batches, make_learner
 from isotrope.training.bar import RunBar
 from isotrope.training.learner import Learner
 from isotrope.training.loop import Loop
@@ -69,8 +69,7 @@ def learner_of(recipe: str, model: str = "bundled", **changes: Any) -> Learner:
     torch.manual_seed(0)
     stage = recipes.load(recipe, changes).stages[0]
     encoder = isotrope.load(model)
-    student = trained_student(encoder, stage)
-    return Learner(student, make_guide(stage, student, encoder), stage)
+    return make_learner(stage, encoder, encoder)
 
 
 def moved(learner: Learner, by: float = 0.01) -> Learner:

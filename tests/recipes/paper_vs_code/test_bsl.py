@@ -67,7 +67,7 @@ def test_predictor_is_three_stacked_in_the_code(tiny: str) -> None:
         ("paper", [*inner, nn.BatchNorm1d, nn.ReLU, nn.Linear], [256, 256, 32]),
         ("official", [*inner, nn.ReLU, nn.Linear] * 3, [320, 320, 32] * 3),
     ):
-        head = list(learner_of(f"bsl:{variant}", tiny).predict.children())
+        head = list(learner_of(f"bsl:{variant}", tiny).tower.predictor.children())
         assert [type(part) for part in head] == kinds
         assert [part.out_features for part in head if isinstance(part, nn.Linear)] == widths
 
@@ -78,7 +78,7 @@ def test_loss_has_four_times_the_gradient_in_the_code(variant: str, tiny: str) -
     """Paper: half + half of -cos. Code: (2 - 2 cos) + (2 - 2 cos), which is four times that and 4."""
     learner = moved(learner_of(f"bsl:{variant}", tiny)).eval()
     first, second = (learner.student.batch(texts) for texts in (TEXTS, OTHERS))
-    z1, z2 = (learner.predict(learner.student(batch)) for batch in (first, second))
+    z1, z2 = (learner.tower.student(learner.student(batch)) for batch in (first, second))
     h1, h2 = (learner.guide(batch, learner.student) for batch in (first, second))
     forth, back = cosine_similarity(z1, h2).mean(), cosine_similarity(z2, h1).mean()
     wanted = -forth / 2 - back / 2 if variant == "paper" else (2 - 2 * forth) + (2 - 2 * back) - 4

@@ -1,4 +1,7 @@
-"""ConSERT (paper 2): every row of the comparison, in its order. `ROWS` has the numbers, the rest what they do."""
+"""ConSERT (paper 2): every row of the comparison, in its order. `ROWS` has the numbers, the rest what they do.
+
+What its views do is in `test_consert_views`.
+"""
 
 from __future__ import annotations
 
@@ -15,12 +18,10 @@ from torch.nn.functional import cross_entropy, normalize
 from typer.testing import CliRunner
 
 import isotrope
-from isotrope import recipes, views
+from isotrope import recipes
 from isotrope.cli import app
-from isotrope.encoders.packing import lay_out
 from isotrope.evaluation import Pairs, load_pairs, score_pairs
 from isotrope.evaluation.correlation import correlations
-from isotrope.recipes.schema import View
 from isotrope.training.assemble import finished
 from isotrope.training.learner import Learner
 from isotrope.training.optimisers import UncorrectedAdamW
@@ -37,6 +38,7 @@ CONSERT = ("consert", "consert-joint", "consert-sup-unsup", "consert-joint-unsup
 ALL = everywhere(*CONSERT)
 JOINT = ["consert-joint/0", "consert-joint-unsup/0"]
 UNSUP = ["consert/0", "consert-sup-unsup/1", "consert-joint-unsup/1"]
+SHUFFLE = ["consert/0", "consert-joint-unsup/1"]
 
 ROWS = [
     ("native dropout", ["consert/0"], "training.dropout", 0.0, 0.0),
@@ -45,9 +47,17 @@ ROWS = [
     ("cutoff rates", ["consert-sup-unsup/1"], "views.second.rate", 0.2, 0.1),
     ("cutoff rates", ["consert/0"], "views.first.rate", 0.2, 0.2),
     ("where", ["consert/0"], "views.first.variant", "paper", "official"),
-    ("shuffle", ["consert/0", "consert-joint-unsup/1"], "views.second.variant", "paper", "official"),
+    ("where", ["consert/0"], "views.first.at", "word", "embeddings"),
+    ("where", [*JOINT, "consert-sup-unsup/1"], "views.second.at", "word", "embeddings"),
+    ("shuffle", SHUFFLE, "views.second.variant", "paper", "official"),
+    ("shuffle", SHUFFLE, "views.second.specials", False, True),
+    ("shuffle", SHUFFLE, "views.second.offset", True, False),
     ("token cutoff", JOINT, "views.second.variant", "paper", "official"),
+    ("token cutoff", JOINT, "views.second.specials", False, True),
+    ("token cutoff", JOINT, "views.second.rounding", "nearest", "down"),
     ("feature cutoff", ["consert-sup-unsup/1"], "views.second.variant", "paper", "official"),
+    ("feature cutoff", ["consert-sup-unsup/1"], "views.second.rounding", "nearest", "down"),
+    ("feature cutoff", ["consert/0"], "views.first.rounding", "nearest", "down"),
     ("NT-Xent", UNSUP, "objective.weight", 1.0, 0.15 * 2),
     ("NT-Xent", JOINT, "objective.weight", 0.15, 0.15 * 2 * 2),
     ("NT-Xent", JOINT, "views.contrast", "together", "by-column"),
@@ -112,75 +122,6 @@ def test_large_unsupervised_and_other_large_scripts(place: str, path: str, paper
     assert value(place, path, "official-large") == large
 
 
-# -- the views, as the recipes have them; tests/views holds each against a naive twin ---------------------------------
-
-
-def seen(view: View, lengths: list[int], dim: int = 768) -> list[Tensor]:
-    """What is left of ones, (length, dim) for each sentence."""
-    batch = lay_out([[1] * n for n in lengths])
-    made: Any = views.make(view.kind, view.rate, view.variant, **view.fields)
-    return list(batch.flatten(made(torch.ones(*batch.input_ids.shape, dim), batch)).split(lengths))
-
-
-def test_where_the_views_act() -> None:
-    for variant, layer in (("paper", "word"), ("official", "embeddings")):
-        assert learner_of(f"consert:{variant}").first_view.at == layer
-        assert learner_of(f"consert-joint:{variant}").second_view.at == layer
-
-
-def test_shuffle_moves_cls_and_sep_in_the_code_and_forgets_robertas_offset() -> None:
-    torch.manual_seed(0)
-    batch = lay_out([[1] * 9] * 200)
-    for variant, moves in (("paper", False), ("official", True)):
-        view = learner_of(f"consert:{variant}").second_view
-        found = view.positions(batch, 2).flatten()[batch.token_index].view(200, 9) - (0 if moves else 2)
-        assert torch.equal(found.sort(1).values, torch.arange(9).expand(200, 9))
-        assert bool((found[:, 0] != 0).any()) == bool((found[:, 8] != 8).any()) == moves
-
-
-def test_token_cutoff_rounds_down_and_counts_specials_in_the_code() -> None:
-    lengths = [6, 7, 12, 30]
-    for variant, counts in (("paper", [1, 1, 2, 4]), ("official", [0, 1, 1, 4])):
-        view = value("consert-joint/0", "views.second", variant).model_copy(update={"rate": 0.15})
-        assert [int((part == 0).all(1).sum()) for part in seen(view, lengths)] == counts
-        free = seen(view, [7] * 300)
-        assert any(not part[0].any() for part in free) == (variant == "official")
-    small = seen(value("consert-joint/0", "views.second", "official"), [9, 10, 29, 30])
-    assert [int((part == 0).all(1).sum()) for part in small] == [0, 1, 2, 3]  # at the script's rate, 0.1
-
-
-def test_feature_cutoff_takes_153_of_768_columns_in_the_code() -> None:
-    for variant, columns in (("paper", 154), ("official", 153)):
-        parts = seen(value("consert/0", "views.first", variant), [5, 9])
-        cut = [(part == 0).all(0) for part in parts]
-        assert [int(one.sum()) for one in cut] == [columns] * 2
-        assert not torch.equal(*cut)
-
-
-def test_dropout_view_has_an_exact_count_and_no_rescaling_in_the_code() -> None:
-    torch.manual_seed(0)
-    for variant, exact, rest in (("paper", False, 1.25), ("official", True, 1.0)):
-        (part,) = seen(View(kind="dropout", variant=variant), [11])
-        assert (int((part == 0).sum()) == int(11 * 768 * 0.2)) == exact
-        assert set(part.unique().tolist()) == {0.0, rest}
-
-
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_span_cutoff_is_not_seen_by_attention(variant: str, tiny: str) -> None:
-    """The code changes its mask when attention has it already; here no view touches the mask."""
-    learner = learner_of("consert", tiny, **{"views.second": {"kind": "span-cutoff", "variant": variant}})
-    masks: list[Tensor] = []
-    learner.student.backbone.model.register_forward_pre_hook(
-        lambda module, given, named: masks.append(named["attention_mask"]), with_kwargs=True
-    )
-    batch = learner.student.batch(TEXTS)
-    vectors = [learner.student(batch, view) for view in (None, learner.second_view)]
-    assert torch.equal(*masks)
-    assert not torch.equal(*vectors)
-    (part,) = seen(learner.stage.views.second, [20])
-    assert int((part == 0).all(1).sum()) == 3  # of 18 words, 15%; of 20 tokens, all but int(20 x 0.85)
-
-
 # -- the losses --------------------------------------------------------------------------------------------------------
 
 
@@ -197,10 +138,12 @@ def published(a: Tensor, b: Tensor) -> Tensor:
 def both_views(learner: Learner, texts: list[str]) -> tuple[float, Tensor, Tensor]:
     """The contrastive part of the loss, and the vectors that it is of."""
     batch = learner.student.batch(texts)
-    torch.manual_seed(1)
-    found = float(learner(first=batch, second=batch)["contrast"])
-    torch.manual_seed(1)
-    return found, learner.student(batch, learner.first_view), learner.student(batch, learner.second_view)
+    passes: list[Tensor] = []
+    hook = learner.student.register_forward_hook(lambda module, given, made: passes.append(made))
+    found = float(learner.compare({"first": batch, "second": batch}))
+    hook.remove()
+    (both,) = passes  # one pass, the first view before the second
+    return found * learner.stage.objective.weight, *both.chunk(2)
 
 
 def test_nt_xent_sums_its_directions_in_the_code_and_is_weighted_even_alone() -> None:
@@ -240,11 +183,11 @@ def test_nli_classifier_reads_the_squared_maximum_in_the_code(variant: str, feat
     learner = learner_of(f"consert-joint:{variant}", tiny).eval()
     batches = [learner.student.batch(texts) for texts in (TEXTS, OTHERS)]
     labels = torch.tensor([0, 1, 2, 0, 1, 2])
-    found = learner(premise=batches[0], hypothesis=batches[1], labels=labels)["nli"]
+    both = learner.student.batch(TEXTS + OTHERS)
+    found = learner(first=both, second=both, premise=batches[0], hypothesis=batches[1], labels=labels)["nli"]
     u, v = (learner.student(batch) for batch in batches)
     read = torch.cat([u, v, (u - v).abs(), torch.maximum(u, v) ** 2][:features], dim=1)
-    assert learner.classifier is not None
-    assert float(found) == pytest.approx(cross_entropy(learner.classifier(read), labels).item(), rel=1e-5)
+    assert float(found) == pytest.approx(cross_entropy(learner.supervision_state(read), labels).item(), rel=1e-5)
 
 
 @pytest.mark.parametrize(("variant", "longest"), [("paper", 64), ("official", 67), ("official-large", 43)])

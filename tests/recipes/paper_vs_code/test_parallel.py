@@ -32,10 +32,10 @@ ROWS: list[tuple[str, str, str, str, Any]] = [  # row, recipe/stage, variant, pa
     ("parameter 1 temperature", "parallel/0", "paper", "objective.learnable_temperature", True),
     ("CLS with MLP", "parallel/0", "paper", "pooling.training", "cls-mlp"),
     ("CLS with MLP", "parallel/0", "paper", "pooling.evaluation", "cls"),
-    ("queue", "parallel/0", "paper", "guide.queue", 10_000),
-    ("queue", "parallel/0", "large", "guide.queue", 200_000),
-    ("queue", "parallel-teacher/0", "paper", "guide.queue", 200_000),
-    ("queue", "parallel-dual/0", "paper", "guide.queue", 0),
+    ("queue", "parallel/0", "paper", "queue.size", 10_000),
+    ("queue", "parallel/0", "large", "queue.size", 200_000),
+    ("queue", "parallel-teacher/0", "paper", "queue.size", 200_000),
+    ("queue", "parallel-dual/0", "paper", "queue.size", 0),
     ("teacher dropout", "parallel/0", "paper", "guide.dropout", False),
     ("teacher dropout", "parallel-teacher/0", "paper", "guide.dropout", False),
 ]
@@ -47,7 +47,7 @@ def test_numbers(row: str, place: str, variant: str, path: str, stated: Any) -> 
 
 
 def parallel(teacher: str = "bundled", student: str = "bundled", **changes: Any) -> Learner:
-    return learner_of("parallel", student, **{"guide.model": teacher, "guide.queue": 8} | changes)
+    return learner_of("parallel", student, **{"guide.model": teacher, "queue.size": 8} | changes)
 
 
 def inputs(learner: Learner) -> dict[str, Any]:
@@ -58,8 +58,8 @@ def inputs(learner: Learner) -> dict[str, Any]:
 def test_parameter_1_temperature_is_learnt_on_a_log_scale_undecayed_and_clamped(tiny: str, tmp_path: Path) -> None:
     loop = loop_of("parallel", tiny, tmp_path, **{"guide.model": tiny, "training.weight_decay": 0.1})
     learner = loop.model
-    scale = learner.temperature.log
-    assert (float(scale.detach()), float(learner.temperature().detach())) == (0.0, 1.0)
+    scale = learner.objective_state.log
+    assert (float(scale.detach()), float(learner.objective_state().detach())) == (0.0, 1.0)
     decayed, exempt = loop.optimiser.param_groups
     assert not any(one is scale for one in decayed["params"])
     assert any(one is scale for one in exempt["params"])
@@ -69,7 +69,7 @@ def test_parameter_1_temperature_is_learnt_on_a_log_scale_undecayed_and_clamped(
     with torch.no_grad():
         scale.fill_(-20)
     learner.after_step(0.5)
-    assert float(learner.temperature().detach()) == pytest.approx(0.01)
+    assert float(learner.objective_state().detach()) == pytest.approx(0.01)
 
 
 def test_teacher_of_1024_student_of_768_meet_through_a_linear_map_that_is_dropped(tiny: str) -> None:
@@ -77,11 +77,11 @@ def test_teacher_of_1024_student_of_768_meet_through_a_linear_map_that_is_droppe
     for student, teacher in ((tiny, "bundled"), ("bundled", tiny)):
         learner = parallel(teacher, student)
         dims = [isotrope.load(model).dim for model in (student, teacher)]
-        assert isinstance(learner.predict, nn.Linear)
-        assert [learner.predict.in_features, learner.predict.out_features] == dims
+        assert isinstance(learner.tower.predictor, nn.Linear)
+        assert [learner.tower.predictor.in_features, learner.tower.predictor.out_features] == dims
         assert bool(learner(**inputs(learner))["loss"].isfinite())
         assert finished(learner.student, isotrope.load(student), learner.stage).encode(TEXTS).shape == (6, dims[0])
-    assert isinstance(parallel(tiny, tiny).predict, nn.Identity)
+    assert isinstance(parallel(tiny, tiny).tower.predictor, nn.Identity)
 
 
 def test_cls_with_mlp_in_training_and_without_at_evaluation(tiny: str) -> None:
@@ -103,12 +103,12 @@ def test_queue_grows_from_empty_and_is_added_to_the_negatives_of_the_batch(tiny:
     c, h = learner.student(batch["first"]), learner.guide(batch["second"], learner.student)
     queue = torch.zeros(0, 32)
     for _ in range(3):
-        assert len(learner.guide.negatives()) == len(queue)
+        assert len(learner.queue()) == len(queue)
         found = float(learner(**batch)["contrast"])
         assert found == pytest.approx(float(info_nce(c, h, 1.0, queue=queue)), rel=1e-5)
         learner.after_step(0.5)
         queue = torch.cat([queue, h])[-8:]
-    assert torch.equal(learner.guide.negatives().sort(0).values, queue.sort(0).values)
+    assert torch.equal(learner.queue().sort(0).values, queue.sort(0).values)
 
 
 def test_teacher_dropout_is_off_and_its_vectors_may_lie_on_disk(tiny: str, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_teacher_dropout_is_off_and_its_vectors_may_lie_on_disk(tiny: str, tmp_p
     batch = inputs(learner)["second"]
     once, again = (learner.guide(batch, learner.student) for _ in range(2))
     assert torch.equal(once, again)
-    settings = {"training.batch_size": 4, "guide.cache": True, "guide.queue": 8}
+    settings = {"training.batch_size": 4, "guide.cache": True, "queue.size": 8}
     train(DATA, "parallel", tiny, tmp_path / "run", steps=1, dev="bundled", teacher=tiny, set=settings)
     cached = VectorCache(tmp_path / "run" / "teacher", len(DATA), 32)[[3, 7]]
     wanted = isotrope.load(tiny).encode([DATA[k]["source"] for k in (3, 7)])

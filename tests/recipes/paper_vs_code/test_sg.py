@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import torch
-from isotrope.training.heads import projection_head
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
@@ -87,8 +86,7 @@ def phi(learner: Learner) -> tuple[Callable[..., float], Tensor]:
     batch = learner.student.batch(TEXTS)
     torch.manual_seed(3)
     c, h = learner.student(batch), learner.guide(batch, learner.student)
-    assert learner.project is not None
-    c, h = learner.project(c).double(), learner.project(h).double()
+    c, h = learner.tower.student(c).double(), learner.tower.guide(h).double()
 
     def exponential(u: tuple[str, Any], v: tuple[str, Any]) -> float:
         one, other = ((c if side == "c" else h)[index] for side, index in (u, v))
@@ -191,18 +189,17 @@ def test_projection_head_f() -> None:
     learner = moved(learner_of("sg-opt:official"))
     spec = learner.stage.heads.projection
     assert spec is not None
-    head = projection_head(768, **spec.model_dump(), std=0.02)
+    head = spec.build(768, spec.width(768), std=0.02)
     assert [type(part) for part in head] == [nn.Linear, nn.GELU, nn.Linear, nn.GELU]
     assert [part.weight.shape for part in head if isinstance(part, nn.Linear)] == [(4096, 768), (4096, 4096)]
-    assert learner.project is not None
-    linear = [part for part in learner.project if isinstance(part, nn.Linear)]
+    linear = [part for part in learner.tower.projection if isinstance(part, nn.Linear)]
     assert [float(part.weight.detach().std()) for part in linear] == pytest.approx([0.02, 0.02], rel=0.01)
     assert not any(bool(part.bias.any()) for part in linear)
     outputs: list[Tensor] = []
-    learner.project.register_forward_hook(lambda module, given, made: outputs.append(made))
+    learner.tower.projection.register_forward_hook(lambda module, given, made: outputs.append(made))
     batch = learner.student.batch(TEXTS)
     loss = learner(first=batch, second=batch)["loss"]
-    assert [made.shape[:-1] for made in outputs] == [(6,), (6, 5)]  # c, and h of every layer
+    assert sorted(len(made) for made in outputs) == [6, 30]  # c, and h of every layer
     gradients = torch.autograd.grad(loss, outputs)
     assert all(float(gradient.abs().max()) > 0 for gradient in gradients)
 
@@ -216,7 +213,7 @@ def test_regulariser_is_over_the_backbone_alone(tiny: str) -> None:
         with torch.no_grad():
             model.pooler.dense.weight.add_(0.5)
             model.encoder.layer[0].output.dense.bias.add_(2.0)
-            for parameter in learner.project.parameters():
+            for parameter in learner.tower.projection.parameters():
                 parameter.add_(1.0)
         batch = learner.student.batch(TEXTS)
         found = float(learner(first=batch, second=batch)["anchor"])
