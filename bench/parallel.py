@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 import isotrope
-from isotrope.evaluation.retrieval import evaluate_tatoeba, load_tatoeba
+from isotrope.evaluation.data.bitexts import load_tatoeba
+from isotrope.evaluation.tasks.tatoeba import evaluate_tatoeba
 from isotrope.text import read_table
 from isotrope.text.tables import write_table
 from isotrope.training.pretrain import Pretraining, pretrain

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import isotrope
-from isotrope.evaluation import evaluate
+from isotrope.evaluation import load_pairs, score_pairs
 from isotrope.text import read_table
 from isotrope.text.entailment import PAIR, TRIPLET, entailment_pairs, entailment_triplets, read_nli
 from isotrope.text.tables import write_table
@@ -28,7 +28,7 @@ def figures(run: Path, data: Path, *, tasks: Sequence[str] = ("stsb",), **argume
 
 
 def spearman(encoder: isotrope.Encoder, task: str, data: Path, split: str) -> float:
-    return evaluate(encoder, task, data=data, split=split).spearman["all"]
+    return score_pairs(encoder, load_pairs(task, data=data, split=split)).spearman["all"]
 
 
 def sentences_of_stsb(data: Path) -> list[str]:

@@ -22,13 +22,13 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from isotrope.encoders import load_any
-from isotrope.evaluation import Pairs, load_task
-from isotrope.evaluation.positives import Positives, halve, halves, read_rewordings
-from isotrope.evaluation.sample import sample
-from isotrope.evaluation.sts import correlate, cosines
+from isotrope.evaluation import Pairs, load_pairs
+from isotrope.evaluation.correlation import correlate, cosines
+from isotrope.evaluation.label_free.related_texts import RelatedTexts, halve, halves, read_rewordings
+from isotrope.evaluation.label_free.sampling import sample_sentences
+from isotrope.evaluation.label_free.verdict import Judgement, Ranks, figures_of, judge, mrr_difference
 from isotrope.evaluation.vectors import remembered
-from isotrope.evaluation.verdict import Found, Judgement, difference, figures, judge
-from isotrope.views.text import make_text_view, make_views
+from isotrope.views.text import make_text_view, write_views
 from runs import print_head, print_row
 
 TEXTS = {
@@ -83,16 +83,19 @@ class Text:
     def __init__(self, name: str, data: Path, output: Path) -> None:
         task, split = TEXTS[name]
         self.name = name
-        self.pairs: Pairs = load_task(task, data=data, split=split)
+        self.pairs: Pairs = load_pairs(task, data=data, split=split)
         every = [*self.pairs.sentences1, *self.pairs.sentences2]
-        self.sentences = sample(every, SIZE)
-        self.positives: list[Positives] = [halves(sample(filter(halve, every), SIZE)), self._back_translations(output)]
+        self.sentences = sample_sentences(every, SIZE)
+        self.related: list[RelatedTexts] = [
+            halves(sample_sentences(filter(halve, every), SIZE)),
+            self._back_translations(output),
+        ]
 
-    def _back_translations(self, output: Path) -> Positives:
+    def _back_translations(self, output: Path) -> RelatedTexts:
         file = output / f"views-{self.name.replace(' ', '-')}.parquet"
         if not file.is_file():
             output.mkdir(parents=True, exist_ok=True)
-            make_views([self.sentences], {"view1": make_text_view("back-translation")}, file)
+            write_views([self.sentences], {"view1": make_text_view("back-translation")}, file)
         return read_rewordings(file, SIZE)
 
 
@@ -111,7 +114,7 @@ def measure(model: str, texts: dict[str, Text], output: Path) -> dict[str, Measu
 def measure_on(encoder: Any, text: Text) -> Measured:
     gold = np.array(text.pairs.scores)
     similar = cosines(encoder.encode(text.pairs.sentences1), encoder.encode(text.pairs.sentences2))
-    free = figures(encoder, encoder.encode(text.sentences), text.positives)
+    free = figures_of(encoder, encoder.encode(text.sentences), text.related)
     return {
         "spearman": correlate(similar, gold, text.name).spearman,
         "uniformity": free.uniformity,
@@ -124,7 +127,7 @@ def measure_on(encoder: Any, text: Text) -> Measured:
                 "alignment": found.alignment,
                 "ranks": found.ranks.tolist(),
             }
-            for kind, found in free.found.items()
+            for kind, found in free.ranks.items()
         },
     }
 
@@ -171,8 +174,8 @@ def verdicts_table(measured: dict[str, dict[str, Measured]]) -> None:
 
 def verdict(first: Measured, second: Measured, kinds: Sequence[str]) -> Judgement:
     """What `isotrope compare` says of two encoders."""
-    ranks = ([Found(np.array(one[kind]["ranks"]), 0) for one in (first, second)] for kind in kinds)
-    return judge([difference(before, after) for before, after in ranks])
+    ranks = ([Ranks(np.array(one[kind]["ranks"]), 0) for one in (first, second)] for kind in kinds)
+    return judge([mrr_difference(before, after) for before, after in ranks])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,24 @@
-"""Isotrope: sentence embeddings from raw text."""
+"""Isotrope: sentence embeddings from raw text.
+
+    load            a model's name or folder -> an encoder
+    train           raw text and a recipe -> a tuned encoder
+    encode          a file or table of sentences -> vectors
+    evaluate        encoders side by side on graded, classified or translated text
+    compare         whether one encoder is better than another on your own text, without labels
+    inspect         the geometry of an encoder's vectors
+    layers          which layer, which pooling
+    fit_baseline    what tuned encoders are measured against: whitening, flow, TF-IDF ...
+    make_views      other wordings of sentences: back-translation, synonyms, masked-LM substitutes
+    clean_pairs     translations, cleaned
+    entailment_pairs    pairs and triplets out of NLI data
+    finetune        an encoder fine-tuned and tested on GLUE tasks
+    pretrain        a small BERT from raw text
+    doctor          what is installed and what works here
+    demo            the bundled encoder before and after tuning
+    recipes         the papers as TOML: `recipes.names()`, `recipes.load(...)`
+
+Each does what the command of its name does. `help(isotrope.train)` has arguments and an example.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +26,82 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from isotrope import recipes
+    from isotrope.baselines import fit_baseline
+    from isotrope.demonstration import demo
+    from isotrope.diagnosis import doctor
     from isotrope.encoders import Encoder, Pooling, load
+    from isotrope.encoders.encoding import encode
+    from isotrope.evaluation import compare, evaluate, inspect, layers
+    from isotrope.evaluation.finetuning import finetune
+    from isotrope.io.cache import cache_contents, clear_cache
+    from isotrope.io.errors import IsotropeError
+    from isotrope.text.pairs import clean_pairs, entailment_pairs
+    from isotrope.training.pretrain import Pretraining, pretrain
+    from isotrope.training.result import Run
     from isotrope.training.run import train
+    from isotrope.views.text import make_views
 
 __version__ = "0.1.0"
-__all__ = ["Encoder", "Pooling", "load", "train"]
-_HOME = {**dict.fromkeys(("Encoder", "Pooling", "load"), "isotrope.encoders"), "train": "isotrope.training.run"}
+__all__ = [
+    "Encoder",
+    "IsotropeError",
+    "Pooling",
+    "Pretraining",
+    "Run",
+    "cache_contents",
+    "clean_pairs",
+    "clear_cache",
+    "compare",
+    "demo",
+    "doctor",
+    "encode",
+    "entailment_pairs",
+    "evaluate",
+    "finetune",
+    "fit_baseline",
+    "inspect",
+    "layers",
+    "load",
+    "make_views",
+    "pretrain",
+    "recipes",
+    "train",
+]
+_HOME = {
+    "Encoder": "encoders",
+    "IsotropeError": "io.errors",
+    "Pooling": "encoders",
+    "Pretraining": "training.pretrain",
+    "Run": "training.result",
+    "cache_contents": "io.cache",
+    "clean_pairs": "text.pairs",
+    "clear_cache": "io.cache",
+    "compare": "evaluation",
+    "demo": "demonstration",
+    "doctor": "diagnosis",
+    "encode": "encoders.encoding",
+    "entailment_pairs": "text.pairs",
+    "evaluate": "evaluation",
+    "finetune": "evaluation.finetuning",
+    "fit_baseline": "baselines",
+    "inspect": "evaluation",
+    "layers": "evaluation",
+    "load": "encoders",
+    "make_views": "views.text",
+    "pretrain": "training.pretrain",
+    "train": "training.run",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Loads torch and transformers when they are first asked for, so that `isotrope --help` answers at once."""
+    if name == "recipes":
+        return importlib.import_module("isotrope.recipes")
     if name in _HOME:
-        return getattr(importlib.import_module(_HOME[name]), name)
+        return getattr(importlib.import_module(f"isotrope.{_HOME[name]}"), name)
     raise AttributeError(f"module 'isotrope' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

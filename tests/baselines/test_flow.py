@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isotrope
-from isotrope.baselines.flow import Actnorm, Flow, FlowSettings, fit_flow, train_flow
+from isotrope.baselines.flow import FlowSpec, fit_flow, train_flow
+from isotrope.encoders.modules.flow import Actnorm, Flow
 from isotrope.evaluation.geometry import mean_cosine
 from isotrope.io.errors import IsotropeError
 
@@ -85,7 +86,7 @@ def test_training_raises_the_likelihood_and_is_repeatable() -> None:
     found = []
     for seed in (1, 1, 2):
         flow = Flow(12, 2, 2, width=16)
-        losses = train_flow(flow, x, FlowSettings(steps=80, learning_rate=2e-2, seed=seed))
+        losses = train_flow(flow, x, FlowSpec(steps=80, learning_rate=2e-2, seed=seed))
         assert len(losses) == 80
         assert np.mean(losses[-10:]) < losses[0] - 0.3
         found.append(flow.latent(x)[0])
@@ -95,8 +96,8 @@ def test_training_raises_the_likelihood_and_is_repeatable() -> None:
 
 def test_an_epoch_is_once_through_the_vectors() -> None:
     x = torch.randn(200, 8, generator=torch.Generator().manual_seed(0))
-    assert len(train_flow(Flow(8), x, FlowSettings(batch_size=50))) == 4
-    assert len(train_flow(Flow(8), x, FlowSettings(batch_size=50, epochs=2.5))) == 10
+    assert len(train_flow(Flow(8), x, FlowSpec(batch_size=50))) == 4
+    assert len(train_flow(Flow(8), x, FlowSpec(batch_size=50, epochs=2.5))) == 10
 
 
 def test_on_an_encoder(encoder: isotrope.Encoder, text: list[str]) -> None:
@@ -114,4 +115,4 @@ def test_too_little() -> None:
     with pytest.raises(IsotropeError, match="needs 8 dimensions or more, not 7"):
         Flow(7)
     with pytest.raises(IsotropeError, match="batches of 64 sentences; 63 are too few"):
-        train_flow(Flow(8), torch.randn(63, 8), FlowSettings())
+        train_flow(Flow(8), torch.randn(63, 8), FlowSpec())

@@ -9,7 +9,7 @@ from transformers import BertConfig, BertModel, BertTokenizer
 
 import isotrope
 from isotrope.baselines.frequent import without_frequent, without_tokens
-from isotrope.evaluation.frequency import frequent_tokens, vectors_without
+from isotrope.evaluation.geometry.frequency import frequent_tokens, vectors_without
 from isotrope.io.errors import IsotropeError
 
 

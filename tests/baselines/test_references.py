@@ -9,7 +9,9 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 import isotrope
-from isotrope.baselines.references import damaged_pairs, tension_pairs, train_reference
+from isotrope.baselines import fit_baseline
+from isotrope.baselines.contrastive_tension import tension_pairs
+from isotrope.baselines.tsdae import damaged_pairs
 from isotrope.io.errors import IsotropeError
 
 
@@ -36,7 +38,7 @@ def test_damaged_sentences_lose_three_words_in_five_and_never_all() -> None:
 
 @pytest.mark.parametrize(("kind", "pooling"), [("ct", "mean"), ("tsdae", "cls")])
 def test_training(kind: str, pooling: str, text: list[str], tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    trained = train_reference(kind, iter(text), "bundled", tmp_path / "first", 2)
+    trained = fit_baseline(kind, iter(text), output=tmp_path / "first", steps=2)
     assert capfd.readouterr() == ("", "")
     vectors = trained.encode(text[:6])
     assert str(trained.pooling) == pooling
@@ -44,15 +46,23 @@ def test_training(kind: str, pooling: str, text: list[str], tmp_path: Path, capf
     assert np.abs(vectors - isotrope.load(pooling=pooling).encode(text[:6])).max() > 1e-4
     peer = SentenceTransformer(str(tmp_path / "first"), device="cpu")
     assert np.abs(peer.encode(text[:6]) - vectors).max() <= 1e-5
-    assert "2 steps" in (tmp_path / "first" / "README.md").read_text()
-    assert np.array_equal(train_reference(kind, text, steps=2).encode(text[:6]), vectors)
-    assert np.abs(train_reference(kind, text, steps=2, seed=2).encode(text[:6]) - vectors).max() > 1e-5
+    assert "steps 2" in (tmp_path / "first" / "README.md").read_text()
+    assert np.array_equal(fit_baseline(kind, text, steps=2).encode(text[:6]), vectors)
+    assert np.abs(fit_baseline(kind, text, steps=2, seed=2).encode(text[:6]) - vectors).max() > 1e-5
 
 
 def test_mistakes(text: list[str], tmp_path: Path) -> None:
-    with pytest.raises(IsotropeError, match=r"unknown method 'tsda' \(did you mean 'tsdae'\?\)"):
-        train_reference("tsda", text)
+    with pytest.raises(IsotropeError, match=r"unknown kind 'tsda' \(did you mean 'tsdae'\?\)"):
+        fit_baseline("tsda", text)
     with pytest.raises(IsotropeError, match="give more text"):
-        train_reference("ct", ["one"])
+        fit_baseline("ct", ["one"])
     with pytest.raises(IsotropeError, match="exists already"):
-        train_reference("ct", text, output=tmp_path)
+        fit_baseline("ct", text, output=tmp_path)
+
+
+def test_a_model_in_memory_stays_as_it_is(text: list[str]) -> None:
+    encoder = isotrope.load(pooling="mean")
+    before = encoder.encode(text[:6])
+    trained = fit_baseline("ct", text, model=encoder, steps=1, learning_rate=1e-3)
+    assert np.array_equal(encoder.encode(text[:6]), before)
+    assert np.abs(trained.encode(text[:6]) - before).max() > 1e-4

@@ -8,7 +8,8 @@ import torch
 from numpy.typing import NDArray
 
 import isotrope
-from isotrope.baselines.wk import WKPooling, token_importance, unified_tokens, wk_pooled
+from isotrope.baselines.wk import wk_pooled
+from isotrope.encoders.modules.wk import WKPooling, token_importance, unified_tokens
 from isotrope.io.errors import IsotropeError
 
 Floats = NDArray[np.float64]

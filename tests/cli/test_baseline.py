@@ -11,10 +11,10 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 import isotrope
+from isotrope.baselines import fit_baseline
 from isotrope.baselines.whitening import whiten
-from isotrope.cli.rows import training_text
 from isotrope.encoders import load_any
-from isotrope.evaluation.seen import count_seen
+from isotrope.evaluation.provenance import count_trained_on, training_text
 from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]
@@ -78,7 +78,7 @@ def test_what_it_was_fitted_on_is_known(run: Run, corpus: str) -> None:
     run("baseline", "wk", "--output", "nothing")
     assert training_text("counts") == [Path("counts")]
     assert training_text("nothing") is None
-    assert count_seen([*TEXT[:5], "Never seen."], training_text("white") or []) == 5
+    assert count_trained_on([*TEXT[:5], "Never seen."], training_text("white") or []) == 5
     assert training_text("over") == [Path("white")]
     run("baseline", "whitening", corpus, "--model", "white", "--output", "white", "--force")
     assert training_text("white") == [Path("white")]
@@ -106,16 +106,16 @@ def test_replacing(run: Run, corpus: str) -> None:
 
 
 BAD = {
-    "unknown baseline 'whitning' (did you mean 'whitening'?)": ("whitning", "text.txt"),
-    "whitening is fitted on text: isotrope baseline whitening CORPUS": ("whitening",),
-    "wk is fitted on nothing; leave out text.txt": ("wk", "text.txt"),
-    "tfidf takes no --model; that is for whitening, flow, wk, frequent, ct, tsdae": (
+    "unknown kind 'whitning' (did you mean 'whitening'?)": ("whitning", "text.txt"),
+    "whitening is fitted on text; give some": ("whitening",),
+    "wk is fitted on nothing; leave out the text": ("wk", "text.txt"),
+    "model: kind 'tfidf' has no such key; ct, flow, frequent, tsdae, whitening, wk have it": (
         "tfidf",
         "text.txt",
         "-m",
         "bundled",
     ),
-    "whitening takes no --top; that is for frequent": ("whitening", "text.txt", "--top", "3"),
+    "kind 'whitening' has no such key; frequent has it": ("whitening", "text.txt", "--top", "3"),
     "none.txt: no such file": ("tfidf", "none.txt"),
     "unknown kind of file": ("tfidf", "none.docx"),
     "of the 4 sentences given vary in 3 directions only": ("whitening", "few.txt"),
@@ -163,3 +163,28 @@ def test_stopped_it_leaves_nothing(run: Run, corpus: str, monkeypatch: pytest.Mo
     monkeypatch.setattr(SentenceTransformer, "save", interrupted)
     assert run("baseline", "tfidf", corpus, "--output", "made").code == 130
     assert [path.name for path in Path().iterdir()] == ["text.txt"]
+
+
+def test_a_function_of_the_users_own(run: Run, corpus: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "own_baseline.py").write_text(
+        "def first(encoder, text, *, layer: int, name='x'):\n    return encoder.with_pooling(f'mean@{layer}')\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    done = run("baseline", "own_baseline:first", corpus, "--set", "layer=2", "--set", "name=two", "--output", "made")
+    assert (done.code, done.err) == (0, "")
+    assert np.array_equal(load_any("made").encode(TEXT[:5]), isotrope.load(pooling="mean@2").encode(TEXT[:5]))
+    assert "layer 2, name two" in Path("made/README.md").read_text()
+    for wrong, message in (("layer", "a setting is KEY=VALUE"), ("loud=2", "loud: no such key; kind ")):
+        done = run("baseline", "own_baseline:first", corpus, "--set", wrong, "--output", "other")
+        assert (done.code, done.err.count("\n")) == (2, 1)
+        assert message in done.err
+
+
+def test_the_command_line_and_python_agree(run: Run, corpus: str) -> None:
+    run("baseline", "flow", corpus, "--steps", "2", "--seed", "3", "--set", "levels=2", "--output", "shell")
+    made = fit_baseline("flow", Path(corpus), output="python", steps=2, seed=3, levels=2)
+    vectors = load_any("shell").encode(TEXT[:9])
+    assert np.array_equal(vectors, made.encode(TEXT[:9]))
+    assert np.array_equal(vectors, load_any("python").encode(TEXT[:9]))
+    for file in ("README.md", "baseline.json", "modules.json", "keys.npy"):
+        assert Path("shell", file).read_bytes() == Path("python", file).read_bytes()

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 import isotrope
-from isotrope.evaluation.positives import halve, halves
-from isotrope.evaluation.sample import sample
-from isotrope.evaluation.verdict import compare
+from isotrope.evaluation.label_free.comparison import compare_encoders
+from isotrope.evaluation.label_free.related_texts import halve, halves
+from isotrope.evaluation.label_free.sampling import sample_sentences
 from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]
@@ -35,13 +35,13 @@ def test_json_is_what_the_library_finds(corpus: Path, run: Run, shallow: str) ->
     done = run("compare", "bundled", shallow, "own.txt", "--sentences", "100", "--seed", "5", "--json")
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)
-    some, long = sample(SENTENCES, 100, 5), sample(filter(halve, SENTENCES), 100, 5)
-    wanted = compare(isotrope.load(), isotrope.load(shallow), some, [halves(long)])
+    some, long = sample_sentences(SENTENCES, 100, 5), sample_sentences(filter(halve, SENTENCES), 100, 5)
+    wanted = compare_encoders(isotrope.load(), isotrope.load(shallow), some, [halves(long)])
     assert (found["verdict"], found["rests_on"], found["sentences"]) == (wanted.judgement, "halves", 100)
     pairs = found["pairs"]["halves"]
     assert pairs["pairs"] == 100
-    assert pairs["before"]["mrr"] == round(wanted.before.found["halves"].mrr, 4)
-    assert pairs["after"]["recall"] == round(wanted.after.found["halves"].recall, 4)
+    assert pairs["before"]["mrr"] == round(wanted.before.ranks["halves"].mrr, 4)
+    assert pairs["after"]["recall"] == round(wanted.after.ranks["halves"].recall, 4)
     assert 100 * pairs["mrr_difference"] == pytest.approx(wanted.differences["halves"].mrr, abs=0.01)
     assert found["text"]["after"]["uniformity"] == round(wanted.after.uniformity, 4)
     assert [one["first"] for one in found["closer"]] == [one.first for one in wanted.closer]
@@ -55,7 +55,7 @@ def test_an_encoder_and_itself_and_a_page_for_people(corpus: Path, run: Run) -> 
     assert "Verdict: no clear difference between bundled and bundled on this text." in done.out
     assert "(+0.0 points, 95% interval +0.0 to +0.0)" in done.out
     assert "What this does not see: negation, numbers" in done.out
-    assert "Came closer most" not in done.out
+    assert "Moved closest together" not in done.out
 
 
 def test_other_wordings_from_a_table(corpus: Path, run: Run, shallow: str) -> None:
@@ -64,7 +64,7 @@ def test_other_wordings_from_a_table(corpus: Path, run: Run, shallow: str) -> No
     done = run("compare", shallow, "bundled", "own.txt", "--sentences", "100", "--views", "views.tsv")
     assert done.code == 0
     assert "rewordings: how often the other of 80 comes first" in done.out
-    assert "Came closer most" in done.out
+    assert "Moved closest together" in done.out
     short = "\n".join(f"Word number {i}." for i in range(120)).encode()
     done = run("compare", shallow, "bundled", "-", "--views", "views.tsv", "--json", stdin=short)
     assert json.loads(done.out)["rests_on"] == "rewordings"  # where there are no halves
@@ -79,7 +79,12 @@ def test_back_translations_are_made_and_kept(corpus: Path, run: Run, cache: Path
 
 
 BAD = {
-    "the text has just 0 halves; at least 50 pairs of a kind are needed": ("compare", "bundled", "bundled", "few.txt"),
+    "the text has only 0 halves; a verdict needs at least 50 pairs of one kind": (
+        "compare",
+        "bundled",
+        "bundled",
+        "few.txt",
+    ),
     "none.txt: no such file": ("compare", "bundled", "bundled", "none.txt"),
     "(did you mean 'bundled'?)": ("compare", "bundled", "bundle", "own.txt"),
     "Missing argument 'CORPUS'": ("compare", "bundled", "own.txt"),

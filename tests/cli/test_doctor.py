@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from isotrope.diagnosis import doctor
 from isotrope.io import hub
 
 Run = Callable[..., Any]
@@ -32,7 +34,9 @@ def test_it_tells_what_is_there(run: Run, tmp_path: Path, monkeypatch: pytest.Mo
     assert found["models"]["Hugging Face Hub"]["verdict"] == "absent"
     assert found["data"]["ISOTROPE_DATA"] == {"found": str(tmp_path), "verdict": "ok"}
     assert found["data"]["tasks in it"]["found"] == "stsb, sts12, stsb-multi"
-    assert found["data"]["tasks not in it"]["found"].startswith("sts13, sts14, sts15, sts16, sickr, sts17, cnsd-stsb ")
+    assert found["cache"]["ISOTROPE_CACHE"] == {"found": f"{os.environ['ISOTROPE_CACHE']}, 0.0 MB", "verdict": "ok"}
+    assert [(one.part, one.name) for one in doctor()] == [(part, name) for part in found for name in found[part]]
+    assert found["data"]["tasks not in it"]["found"].startswith("sts13, sts14, sts15, sts16, sickr, mr, cr, ")
 
 
 def test_what_is_broken_is_exit_code_1(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

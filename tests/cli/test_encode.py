@@ -5,8 +5,7 @@ import resource
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from itertools import count
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ import pytest
 from pyarrow import parquet
 
 import isotrope
-from isotrope.cli.encode import _with_vectors
+from isotrope.encoders import encode
 from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]
@@ -63,6 +62,21 @@ def test_the_last_line_tells_what_was_done(run: Run) -> None:
     assert np.load("x.npy").shape == (3, 256)
 
 
+def test_python_does_the_same(run: Run) -> None:
+    Path("x.csv").write_text("id,said\n1,A dog.\n2, \n\n3," + "very " * 300 + "long\n4,A cat.\n")
+    options = ("--column", "said", "--pooling", "cls@2", "--normalize", "--batch-size", "2")
+    chosen: dict[str, Any] = {"column": "said", "pooling": "cls@2", "normalize": True, "batch_size": 2}
+    for name in ("x.npy", "x.parquet"):
+        said = run("encode", "x.csv", "--output", f"shell.{name}", *options).out
+        done = encode("x.csv", output=f"python.{name}", **chosen)
+        assert Path(f"shell.{name}").read_bytes() == Path(f"python.{name}").read_bytes()
+        assert (done.path, done.sentences, done.dim, done.blank) == (Path(f"python.{name}"), 3, 256, 2)
+        assert (done.truncated, done.max_seq_length) == (1, 128)
+        assert "3 sentences, 256 dimensions" in said
+        assert "2 blank lines skipped, 1 sentence truncated at 128 tokens" in said
+    assert np.array_equal(encode("x.csv", **chosen), np.load("shell.x.npy"))
+
+
 def test_standard_input(run: Run) -> None:
     done = run("encode", "-", "--output", "x.npy", stdin="A dog.\n\nEin Hündchen.\n".encode())
     assert done.code == 0
@@ -87,17 +101,6 @@ def test_an_output_is_overwritten_with_force_only(run: Run, sentences: str) -> N
     assert len(np.load("x.npy")) == len(SENTENCES)
 
 
-def test_text_without_end_is_taken_lot_by_lot() -> None:
-    taken = count()
-
-    def endless() -> Iterator[str]:
-        for number in taken:
-            yield f"Sentence {number}."
-
-    texts, vectors = next(_with_vectors(isotrope.load(), endless(), 2, False))
-    assert len(texts) == len(vectors) == next(taken) == 128  # and not one sentence more
-
-
 @pytest.mark.parametrize("output", ["x.npy", "x.parquet"])
 def test_a_full_disk_leaves_nothing_behind(run: Run, sentences: str, output: str) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -113,7 +116,7 @@ def test_a_full_disk_leaves_nothing_behind(run: Run, sentences: str, output: str
 
 def test_a_bad_line_far_down_is_found_before_any_work(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("x.txt").write_bytes(b"A dog.\n" * 5000 + b"\xff\n")
-    monkeypatch.setattr("isotrope.cli.encode.load_encoder", None)
+    monkeypatch.setattr("isotrope.encoders.encoding.load_any", None)
     assert run("encode", "x.txt", "--output", "x.npy").err == (
         "Error: x.txt: line 5001: byte 0xff at position 1 is not UTF-8; convert the file\n"
     )

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import isotrope
-from isotrope.evaluation.sts import evaluate
+from isotrope.evaluation import load_pairs, score_pairs
 from isotrope.text import bundled_pairs_path, read_table
 from isotrope.text.corpus import build_corpus
 
@@ -39,7 +39,7 @@ def test_json_is_what_the_library_measures(run: Run, data: Path) -> None:
     assert [(entry["model"], entry["pooling"]) for entry in results] == [("bundled", "mean"), ("bundled", "cls")]
     for entry in results:
         encoder = isotrope.load(pooling=entry["pooling"])
-        measured = {task: evaluate(encoder, task, data=data) for task in ("sts13", "sts14")}
+        measured = {task: score_pairs(encoder, load_pairs(task, data=data)) for task in ("sts13", "sts14")}
         assert entry["tasks"] == {task: result.as_json() for task, result in measured.items()}
         assert entry.keys() == {"model", "pooling", "tasks", "average"}
         assert entry["average"] == round(sum(result.spearman["all"] for result in measured.values()) / 2, 2)
@@ -53,7 +53,10 @@ def test_a_split_can_be_chosen(run: Run) -> None:
     done = run("evaluate", "bundled", "--split", "dev", "--json")
     (entry,) = json.loads(done.out)["results"]
     assert entry["pooling"] == "mean"  # the model's own
-    assert entry["tasks"]["bundled"] == evaluate(isotrope.load(), "bundled", split="dev").as_json()
+    assert (
+        entry["tasks"]["bundled"]
+        == score_pairs(isotrope.load(), load_pairs("bundled", split="dev"), split="dev").as_json()
+    )
     assert (entry["tasks"]["bundled"]["split"], entry["tasks"]["bundled"]["pairs"]) == ("dev", 110)
 
 
@@ -117,7 +120,8 @@ def test_a_suite_has_seeds_marks_differences_and_what_is_absent(run: Run, data: 
     assert set(figures) == {(name, task) for name in ("bundled", "runs/s") for task in ("sts13", "sts14", "average")}
     for task in ("sts13", "sts14"):
         own = [
-            evaluate(isotrope.load(runs / f"s-{seed}/encoder"), task, data=data).spearman["all"] for seed in (1, 2, 3)
+            score_pairs(isotrope.load(runs / f"s-{seed}/encoder"), load_pairs(task, data=data)).spearman["all"]
+            for seed in (1, 2, 3)
         ]
         one, first = figures["runs/s", task], figures["bundled", task]
         assert (one["figure"], one["deviation"]) == (round(mean(own), 2), round(stdev(own), 2))
@@ -131,7 +135,7 @@ def test_a_suite_has_seeds_marks_differences_and_what_is_absent(run: Run, data: 
     assert f"  runs/s: sts13 {sentences:,} of {sentences:,}" in shown
     assert "runs/s: mean ± standard deviation of 3 seeds (runs/s-1, runs/s-2, runs/s-3)" in shown
     assert "Difference to bundled" in shown
-    assert "Absent, so not measured: stsb, sts12, sts15, sts16, sickr" in shown
+    assert "Not measured, because the data is missing: stsb, sts12, sts15, sts16, sickr" in shown
 
 
 def test_a_run_folder_is_its_encoder_and_a_copy_of_that_may_have_seen_anything(
@@ -206,8 +210,8 @@ def test_an_encoder_that_fails_on_a_task_of_a_suite_is_noted(run: Run, data: Pat
     ("arguments", "message"),
     [
         (("--suite", "stss"), "unknown suite 'stss' (did you mean 'sts'?); choose from papers, sts, transfer"),
-        (("--suite", "sts", "--split", "dev"), "--suite measures test splits; for another leave it out"),
-        (("--suite", "arguments"), "suite 'arguments': neither a data folder nor the Hugging Face Hub gave any of"),
+        (("--suite", "sts", "--split", "dev"), "a suite measures test splits; for another split name tasks"),
+        (("--suite", "arguments"), "suite 'arguments': neither a data folder nor the Hugging Face Hub has any of"),
         (("--suite", "sts", "--tasks", "sickr"), "task 'sickr': no sick/sick.tsv[.gz] in a data folder, and the"),
         (("--csv", "--json"), "choose one of --json, --csv"),
         (("-o", "x.txt"), "x.txt: the output's name must end in .json or .csv or .md or .tex"),

@@ -63,8 +63,8 @@ def test_what_is_not_as_in_the_paper_is_said(run: Run, data: Path) -> None:
     done = run("finetune", "bundled", "--task", "qnli", "--data", str(data), *QUICK)
     assert done.code == 0
     assert done.err == (
-        f"Note: {data}/glue/qnli_dev.tsv has no training rows: every second one is trained on, "
-        "so that the figure is no other's\n"
+        f"Note: {data}/glue/qnli_dev.tsv has no training rows: every second row is trained on, "
+        "so the figure compares with no other\n"
     )
 
 

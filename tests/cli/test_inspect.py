@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 import torch
+from rich.table import Table
 from sentence_transformers import SentenceTransformer
 
 import isotrope
-from isotrope.cli.inspect import _table
 from isotrope.encoders import PlainEncoder
 from isotrope.encoders.loading import BUNDLED
+from isotrope.evaluation import Inspections
 from isotrope.evaluation.geometry import effective_rank, mean_cosine, uniformity
-from isotrope.evaluation.inspection import inspect, reading
-from isotrope.evaluation.sample import sample
+from isotrope.evaluation.geometry.inspection import inspect_encoder, reading
+from isotrope.evaluation.label_free.sampling import sample_sentences
 from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]
@@ -34,7 +35,7 @@ def test_json_is_what_the_library_finds_on_a_sample_without_repetition(corpus: P
     assert (done.code, done.err) == (0, "")
     found = json.loads(done.out)
     (entry,) = found["models"]
-    sentences, encoder = sample(SENTENCES, 40, 3), isotrope.load()
+    sentences, encoder = sample_sentences(SENTENCES, 40, 3), isotrope.load()
     vectors = encoder.encode(sentences)
     assert (found["corpus"], entry["model"], entry["sentences"], entry["dim"]) == ("own.txt", "bundled", 40, 256)
     for name, figure in (("mean_cosine", mean_cosine), ("uniformity", uniformity), ("effective_rank", effective_rank)):
@@ -69,7 +70,7 @@ def test_text_without_long_sentences_has_no_alignment(run: Run) -> None:
     done = run("inspect", "bundled", "-", "--json", stdin=short)
     (entry,) = json.loads(done.out)["models"]
     assert (entry["alignment"], entry["halves"]) == (None, 0)
-    assert math.isnan(inspect(isotrope.load(), [f"Word number {i}." for i in range(30)]).alignment)
+    assert math.isnan(inspect_encoder(isotrope.load(), [f"Word number {i}." for i in range(30)]).alignment)
 
 
 def test_an_encoder_of_another_make_has_no_tokens_to_leave_out() -> None:
@@ -77,11 +78,12 @@ def test_an_encoder_of_another_make_has_no_tokens_to_leave_out() -> None:
     plain = PlainEncoder(
         SentenceTransformer(str(BUNDLED), device="cpu", model_kwargs={"dtype": torch.float32}), "plain"
     )
-    whole, other = (inspect(one, SENTENCES[:30]) for one in (encoder, plain))
+    whole, other = (inspect_encoder(one, SENTENCES[:30]) for one in (encoder, plain))
     assert other.mean_cosine == pytest.approx(whole.mean_cosine, abs=1e-5)
     assert (other.tokens, other.sensitivity, other.graded) == ({}, None, None)
     assert len(reading(other)) == 2 < len(reading(whole))
-    table = _table([other, whole], "both", None)
+    table = next(Inspections([other, whole]).parts())
+    assert isinstance(table, Table)
     assert next(iter(table.columns[1].cells)) == f"{other.mean_cosine:.3f}"
     assert list(table.columns[1].cells)[-1] == "-"
 

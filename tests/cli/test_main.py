@@ -1,8 +1,10 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -53,3 +55,42 @@ def test_ctrl_c_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("isotrope.cli.encode.check_output", interrupted)
     done = run("encode", "x.txt", "--output", "x.npy")
     assert (done.code, done.out, done.err) == (130, "", "")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("arguments", [("--version",), ("recipes", "show", "simcse"), ("recipes", "list")])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_output_that_can_not_be_written_is_one_line(arguments: tuple[str, ...], unbuffered: str) -> None:
+    command = [sys.executable, "-m", "isotrope", *arguments]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, text=True, env={**os.environ, "PYTHONUNBUFFERED": unbuffered}
+        )
+    assert (done.returncode, done.stderr) == (
+        2,
+        "Error: standard output: can't be written (No space left on device)\n",
+    )
+
+
+def test_a_pipe_that_is_closed_early_is_no_traceback(spawn: Callable[..., subprocess.Popen[str]]) -> None:
+    process = spawn("recipes", "show", "simcse")
+    assert process.stdout is not None
+    process.stdout.close()
+    assert process.stderr is not None
+    assert process.stderr.read() == ""
+    assert process.wait(60) == 1
+
+
+def test_what_a_file_holds_reaches_the_terminal_short_and_without_escape_sequences(run: Run) -> None:
+    Path("x.jsonl").write_text('{"' + "\\u001b]0;owned\\u0007" + "long" * 9999 + '": "A dog."}\n')
+    done = run("encode", "x.jsonl", "--output", "x.npy", "--column", "text")
+    assert done.code == 2
+    assert done.err.startswith(r"Error: x.jsonl: no column 'text'; it has: \x1b]0;owned\x07longlong")
+    assert (len(done.err) < 520, done.err.count("\n")) == (True, 1)
+
+
+def test_names_that_are_too_long_are_one_line(run: Run) -> None:
+    for arguments in (("x" * 5000 + ".txt", "-o", "x.npy"), ("-", "-o", "x" * 5000 + ".npy")):
+        done = run("encode", *arguments)
+        assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+        assert "File name too long" in done.err

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from isotrope.text.files import read_table
+from isotrope.text.pairs import clean_pairs, entailment_pairs
 
 Run = Callable[..., Any]
 NLI = """\
@@ -185,3 +186,17 @@ def test_a_kill_leaves_nothing_behind(spawn: Callable[..., subprocess.Popen[str]
         out, err = process.communicate(timeout=60)
         assert (process.returncode, out, err) == (128 + number, "", "")
         assert [path.name for path in tmp_path.iterdir()] == ["x.tsv"]
+
+
+def test_the_command_line_and_python_agree(run: Run) -> None:
+    Path("wmt.tsv").write_text(PAIRS)
+    Path("nli.tsv").write_text(NLI)
+    told = json.loads(run("pairs", "clean", "wmt.tsv", "--source", "zh", "--target", "en", "-o", "s.tsv", "--json").out)
+    cleaned = clean_pairs(Path("wmt.tsv"), "zh", "en", "p.tsv")
+    assert Path("s.tsv").read_bytes() == Path("p.tsv").read_bytes()
+    assert (told["pairs"], told["kept"], told["dropped"]) == (cleaned.seen, len(cleaned), cleaned.dropped)
+    for option, triplets in (((), False), (("--triplets",), True)):
+        assert run("pairs", "entailment", "nli.tsv", *option, "--force", "-o", "s.tsv").code == 0
+        taken = entailment_pairs(Path("nli.tsv"), "p.tsv", triplets=triplets, force=True)
+        assert Path("s.tsv").read_bytes() == Path("p.tsv").read_bytes()
+        assert list(taken) == list(entailment_pairs(list(read_table("nli.tsv")), triplets=triplets))

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
+import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +16,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 import isotrope
-from isotrope.evaluation import evaluate, load_task
+from isotrope.evaluation import load_pairs, score_pairs
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 
@@ -77,10 +81,10 @@ BAD = {
     "none.tsv: no such file": ("text.txt", "--dev", "none.tsv"),
     "nli.tsv: no column 'score'": ("text.txt", "--dev", "nli.tsv"),
     # the output; the last --output counts
-    "there: exists already; give --resume to go on with it, or another folder": ("text.txt", "--output", "there"),
+    "there: exists already; resume that run, or choose another folder": ("text.txt", "--output", "there"),
     "there: nothing to resume (no run.json in it)": ("text.txt", "--output", "there", "--resume"),
     "text.txt: a file, where the run's folder is to be": ("text.txt", "--output", "text.txt"),
-    "text.txt/run: can't be made (Not a directory)": ("text.txt", "--output", "text.txt/run"),
+    "text.txt/run: can't be created (Not a directory)": ("text.txt", "--output", "text.txt/run"),
 }
 
 
@@ -103,9 +107,9 @@ def test_a_run_and_what_it_says(run: Run, folder: Path) -> None:
     assert list(found) == ["output", "encoder", "recipe", "steps", "seconds", "dev", "figures"]
     wanted = {"output": "run", "encoder": "run/encoder", "recipe": "consert:quick", "steps": 2}
     assert found | wanted == found
-    pairs = load_task("bundled", split="dev")
+    pairs = load_pairs("bundled", split="dev")
     for when, encoder in (("before", isotrope.load(pooling="mean")), ("after", isotrope.load("run/encoder"))):
-        assert found["dev"][when] == round(evaluate(encoder, pairs).spearman["all"], 2)
+        assert found["dev"][when] == round(score_pairs(encoder, pairs).spearman["all"], 2)
     log = [json.loads(line) for line in Path("run/log.jsonl").read_text().splitlines()]
     first, last = (line for line in log if "eval_uniformity" in line)
     assert (first["step"], last["step"]) == (0, 2)
@@ -146,6 +150,33 @@ def test_a_finished_run_is_resumed_to_its_summary(run: Run, folder: Path) -> Non
     assert Path("run/encoder/model.safetensors").read_bytes() == weights
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_run_that_is_stopped_says_how_to_continue(run: Run, folder: Path, number: int, code: int) -> None:
+    arguments = ("train", "text.txt", "--output", "run", *SMALL, "--steps", "500")
+    arguments += ("--set", "training.eval_steps=1000", "--set", "training.save_steps=1000")
+
+    def stop() -> None:
+        log = Path("run/log.jsonl").absolute()
+        while not (log.is_file() and '"step": 10' in log.read_text()):
+            time.sleep(0.01)
+        os.kill(os.getpid(), number)
+
+    thread = threading.Thread(target=stop, daemon=True)
+    thread.start()
+    done = run(*arguments)
+    thread.join()
+    step = int(next(Path("run").glob("checkpoint-*")).name.removeprefix("checkpoint-"))
+    assert 10 <= step < 500
+    assert done.code == code
+    assert done.err.endswith(f"\nStopped at step {step}; continue with --resume\n")
+    assert not Path("run/encoder").exists()
+
+
+def test_precision_is_the_recipes(run: Run, folder: Path) -> None:
+    assert run("train", "text.txt", "--output", "run", *SMALL, "--precision", "bfloat16").code == 0
+    assert 'precision = "bfloat16"' in Path("run/recipe.toml").read_text()
+
+
 def test_stages_find_their_text_among_the_files(run: Run, folder: Path) -> None:
     arguments = ("nli.tsv", "text.txt", "--recipe", "consert-sup-unsup", *SMALL)
     done = run("train", *arguments, "--output", "run", "--json", "--dev", "bundled")
@@ -176,11 +207,15 @@ def test_bad_input_is_one_line_and_leaves_no_run_behind(run: Run, folder: Path, 
 
 OTHER_RUNS = {
     "recipe 'sg-opt:paper' -> 'simcse:paper'; guide.kind 'frozen-layers' -> 'self'": ("text.txt", "--recipe", "simcse"),
-    "so not resumed: objective.temperature 0.01 -> 0.5\n": ("text.txt", "--set", "objective.temperature=0.5"),
-    "so not resumed: training.seed 1 -> 2\n": ("text.txt", "--seed", "2"),
-    "so not resumed: dev None -> 'bundled'\n": ("text.txt", "--dev", "bundled"),
-    "so not resumed: text.txt -> pairs.tsv; other text\n": ("pairs.tsv", "--column", "target"),
-    "so not resumed: text.txt -> text.txt, few.txt; rows 64 -> 69\n": ("text.txt", "few.txt"),
+    "the original run: objective.temperature 0.01 -> 0.5\n": (
+        "text.txt",
+        "--set",
+        "objective.temperature=0.5",
+    ),
+    "the original run: training.seed 1 -> 2\n": ("text.txt", "--seed", "2"),
+    "the original run: dev None -> 'bundled'\n": ("text.txt", "--dev", "bundled"),
+    "text differs from the original run: text.txt -> pairs.tsv; other text\n": ("pairs.tsv", "--column", "target"),
+    "text differs from the original run: text.txt -> text.txt, few.txt; rows 64 -> 69\n": ("text.txt", "few.txt"),
 }
 
 

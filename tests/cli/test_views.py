@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from isotrope.text import bundled_sentences
+from isotrope.views.text import make_views
 from isotrope.views.text.runner import CHUNK
 
 Run = Callable[..., Any]
@@ -98,7 +99,7 @@ def _stored(folder: Path) -> int:
     file = folder / "views.sqlite"
     try:
         base = sqlite3.connect(f"file:{file}?mode=ro", uri=True)
-        return int(base.execute("SELECT count(*) FROM views").fetchone()[0])
+        return int(base.execute("SELECT count(*) FROM entries").fetchone()[0])
     except sqlite3.OperationalError:  # not there yet
         return 0
 
@@ -107,9 +108,17 @@ BAD = {
     "exists already; give --force": ("views", "s.txt", "--output", "there.parquet"),
     "must end in .parquet": ("views", "s.txt", "--output", "v.csv"),
     "none.txt: no such file": ("views", "none.txt", "--kind", "mlm", *TO),
-    "unknown text view 'synonym' (did you mean 'synonyms'?)": ("views", "s.txt", "--kind", "synonym", *TO),
-    "text view 'mlm' has no 'pivot'": ("views", "s.txt", "--kind", "mlm", "--pivot", "pt", *TO),
-    "text view 'back-translation' has no 'rate'": ("views", "s.txt", "--rate", "0.3", *TO),
+    "unknown kind 'synonym' (did you mean 'synonyms'?)": ("views", "s.txt", "--kind", "synonym", *TO),
+    "pivot: kind 'mlm' has no such key; ": (
+        "views",
+        "s.txt",
+        "--kind",
+        "mlm",
+        "--pivot",
+        "pt",
+        *TO,
+    ),
+    "rate: kind 'back-translation' has no such key; mlm, synonyms have it": ("views", "s.txt", "--rate", "0.3", *TO),
     "unknown engine 'bergamo' (did you mean 'bergamot'?)": ("views", "s.txt", "--engine", "bergamo", *TO),
     "bergamot translates only between en and pt": ("views", "s.txt", "--engine", "bergamot", "--pivot", "es", *TO),
     "apt install apertium-eng-xyz": ("views", "s.txt", "--engine", "apertium", "--pivot", "xyz", *TO),
@@ -145,3 +154,28 @@ def test_bad_input_is_one_line_and_nothing_is_written(
     assert message in done.err
     assert set(corpus.parent.rglob("*")) == before
     assert (corpus.parent / "there.parquet").read_bytes() == b"mine"
+
+
+def test_the_command_line_and_python_agree(run: Run, corpus: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (corpus.parent / "own_view.py").write_text(
+        "def shout(texts, *, mark='!'):\n    return [t.upper() + mark for t in texts]\n"
+    )
+    monkeypatch.syspath_prepend(corpus.parent)
+    views: dict[str, Any] = {"mlm": {"view1": {"kind": "mlm", "rate": 0.4}}}
+    views["own_view:shout"] = {"view1": {"kind": "own_view:shout", "mark": "?"}}
+    for kind, option in (("mlm", "rate=0.4"), ("own_view:shout", "mark=?")):
+        done = run("views", "s.txt", "--kind", kind, "--set", option, "--force", "--json", *TO)
+        assert done.code == 0, done.err
+        kept = make_views(Path("s.txt"), views[kind], "python.parquet", force=True)
+        assert Path("python.parquet").read_bytes() == Path("v.parquet").read_bytes()
+        told = json.loads(done.out)
+        assert (told["written"], told["parameters"]) == (len(kept), kept.parameters)
+        in_memory = make_views(bundled_sentences()[40:60], views[kind])
+        assert list(in_memory) == list(kept) == pq.read_table("v.parquet").to_pylist()
+        assert in_memory.to_pandas()["view1"].tolist() == [row["view1"] for row in kept]
+
+
+def test_a_masked_model_in_half_precision(run: Run, corpus: Path) -> None:
+    done = run("views", "s.txt", "--kind", "mlm", "--precision", "bfloat16", "--device", "cpu", *TO, "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["parameters"]["view1"]["precision"] == "bfloat16"

@@ -13,10 +13,12 @@ import torch
 import transformers
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense
+from sentence_transformers.sentence_transformer.modules import BoW
 from sentence_transformers.sentence_transformer.modules import Pooling as TokenPooling
 
 import isotrope
-from isotrope.encoders.loading import BUNDLED, load, minilm_folder, sha256
+from isotrope.baselines.wk import wk_pooled
+from isotrope.encoders.loading import BUNDLED, load, load_any, minilm_folder
 from isotrope.io.errors import IsotropeError
 
 TEXTS = ["A cat sat.", "Dogs bark loudly at night in the old town near the river.", "Hello!", "What is the time?"] * 3
@@ -117,6 +119,51 @@ def test_a_pooler_that_transformers_made_up_is_not_kept() -> None:
     assert load().backbone.model.pooler is None
 
 
+def test_models_in_memory_are_models_too(tmp_path: Path) -> None:
+    encoder = load()
+    assert load(encoder) is load_any(encoder) is encoder
+    assert load(encoder, pooling="cls").backbone is encoder.backbone
+    peer = SentenceTransformer(str(encoder.save(tmp_path / "encoder")), device="cpu")
+    assert isinstance(load(peer), isotrope.Encoder)
+    assert np.abs(load(peer).encode(TEXTS) - encoder.encode(TEXTS)).max() <= 1e-6
+    counts = SentenceTransformer(modules=[BoW(["cat", "dog"])])
+    plain = load_any(counts)
+    assert load_any(plain) is plain
+    assert plain.encode("A cat.").tolist() == [1, 0]
+    for unfit in (counts, plain):
+        with pytest.raises(IsotropeError, match="begins with a BoW module; isotrope needs a text transformer"):
+            load(unfit)
+
+
+@pytest.mark.parametrize("place", ["isotrope.encoders.modules.wk", "isotrope.postprocess.wk", "isotrope.baselines.wk"])
+def test_own_modules_of_this_and_earlier_versions(place: str, tmp_path: Path) -> None:
+    folder = wk_pooled(load()).save(tmp_path / "wk")
+    file = folder / "modules.json"
+    file.write_text(file.read_text().replace("isotrope.encoders.modules.wk", place))
+    assert place in file.read_text()
+    assert np.isfinite(load_any(folder).encode(TEXTS)).all()
+
+
+@pytest.mark.parametrize(
+    ("reference", "message"),
+    [
+        (
+            "isotrope.encoders.modules.new.Newer",
+            "names the module isotrope.encoders.modules.new.Newer, which this version",
+        ),
+        ("own_code.Pooling", "it brings code of its own .own_code.Pooling., which is not run"),
+    ],
+)
+@pytest.mark.parametrize("beside_own", [True, False])
+def test_code_of_a_folder_is_never_run(reference: str, message: str, beside_own: bool, tmp_path: Path) -> None:
+    folder = (wk_pooled(load()) if beside_own else load()).save(tmp_path / "model")
+    (folder / "own_code.py").write_text("raise SystemExit('foreign code was run')")
+    entries = json.loads((folder / "modules.json").read_text())
+    (folder / "modules.json").write_text(json.dumps([*entries, {"idx": 9, "name": "9", "path": "", "type": reference}]))
+    with pytest.raises(IsotropeError, match=message):
+        load_any(folder)
+
+
 def test_minilm_is_the_published_one(minilm: isotrope.Encoder) -> None:
     assert minilm.dim == 384
     assert np.allclose(np.linalg.norm(minilm.encode(TEXTS), axis=1), 1, atol=1e-5)
@@ -126,11 +173,6 @@ def test_a_changed_minilm_is_refused(minilm: isotrope.Encoder, monkeypatch: pyte
     monkeypatch.setattr("isotrope.encoders.loading.MINILM_SHA256", "0" * 64)
     with pytest.raises(IsotropeError, match="SHA-256 differs"):
         minilm_folder()
-
-
-def test_sha256_of_a_file(tmp_path: Path) -> None:
-    (tmp_path / "abc").write_bytes(b"abc")
-    assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ from transformers import AutoModelForSequenceClassification
 
 import isotrope
 from isotrope.evaluation import finetuning
-from isotrope.evaluation.finetuning import FineTuned, fine_tune, load_glue
-from isotrope.evaluation.pairs import MissingDataError
+from isotrope.evaluation.data.glue import load_glue
+from isotrope.evaluation.data.places import MissingDataError
+from isotrope.evaluation.finetuning import FineTuned, fine_tune
 from isotrope.io.errors import IsotropeError
 
 GOOD, BAD = ("fine", "lovely", "bright", "happy"), ("awful", "dull", "broken", "sad")
@@ -157,7 +158,7 @@ def test_unknown_and_absent_tasks(tmp_path: Path) -> None:
         IsotropeError, match=r"unknown GLUE task 'rtee' \(did you mean 'rte'\?\); choose from qnli, sst2"
     ):
         load_glue("rtee")
-    with pytest.raises(MissingDataError, match=r"no glue/rte\.tsv\[\.gz\] in a data folder.*--data DIR"):
+    with pytest.raises(MissingDataError, match=r"no glue/rte\.tsv\[\.gz\] in a data folder.*name a folder"):
         load_glue("rte", data=tmp_path)
 
 

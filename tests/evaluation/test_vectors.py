@@ -21,6 +21,7 @@ from isotrope.baselines.whitening import whiten
 from isotrope.encoders import PlainEncoder
 from isotrope.evaluation import vectors
 from isotrope.evaluation.vectors import fingerprint, remembered, remembered_together, vectors_folder
+from isotrope.io import store
 from isotrope.io.errors import IsotropeError
 
 SENTENCES = ["A cat.", "A dog barked.", "Rain fell.", "A cat.", "Snow is white and cold."]
@@ -84,7 +85,7 @@ def test_what_was_encoded_before_a_crash_is_kept(
     encoder: isotrope.Encoder, encoded: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "ENCODED_AT_ONCE", 2)
-    monkeypatch.setattr(vectors, "ASKED_AT_ONCE", 3)
+    monkeypatch.setattr(store, "AT_ONCE", 3)
 
     def stop(done: int) -> None:
         if len(encoded) == 2 and done:
@@ -242,20 +243,39 @@ def test_what_was_used_longest_ago_makes_room(encoder: isotrope.Encoder, monkeyp
     assert sorted(file.name for file in vectors_folder().iterdir()) == [f"{fingerprint(encoder)}.sqlite", "new.sqlite"]
 
 
-@pytest.mark.parametrize("damage", ["rubbish", "folder", "locked"])
+@pytest.mark.parametrize("trouble", ["folder", "locked"])
 def test_a_cache_that_can_not_be_used_is_one_line(
-    encoder: isotrope.Encoder, damage: str, monkeypatch: pytest.MonkeyPatch
+    encoder: isotrope.Encoder, trouble: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = vectors_folder() / f"{fingerprint(encoder)}.sqlite"
     file.parent.mkdir(parents=True)
-    if damage == "rubbish":
-        file.write_bytes(b"no database" * 1000)
-    elif damage == "folder":
+    if trouble == "folder":
         file.mkdir()
-    with closing(sqlite3.connect(":memory:" if damage != "locked" else file)) as other:
-        if damage == "locked":
+    with closing(sqlite3.connect(":memory:" if trouble != "locked" else file)) as other:
+        if trouble == "locked":
             other.execute("BEGIN EXCLUSIVE")
-            monkeypatch.setattr(vectors, "PATIENCE", 0)
-        message = r"^[^\n]*sqlite: the cache of vectors can't be used \([^\n]+\); leave it out with --no-cache"
+            monkeypatch.setattr(store, "PATIENCE", 0)
+        message = r"^[^\n]*sqlite: the cache can't be used \([^\n]+\); make room for it, or set ISOTROPE_CACHE"
         with pytest.raises(IsotropeError, match=message), remembered(encoder) as some:
             some.encode(SENTENCES)
+
+
+@pytest.mark.parametrize("damage", ["rubbish", "one bit"])
+def test_damaged_vectors_are_made_again(
+    encoder: isotrope.Encoder, encoded: list[str], damage: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    with remembered(encoder) as some:
+        wanted = some.encode(SENTENCES)
+        assert some.once("mr", lambda: {"accuracy": 1}) == {"accuracy": 1}
+    file = vectors_folder() / f"{fingerprint(encoder)}.sqlite"
+    content = bytearray(file.read_bytes())
+    if damage == "one bit":
+        content[content.index(wanted[2].tobytes()[:16])] ^= 1
+    file.write_bytes(b"no database" * 1000 if damage == "rubbish" else content)
+    encoded.clear()
+    with remembered(encoder) as some:
+        assert np.allclose(some.encode(SENTENCES), wanted, atol=1e-6)
+        assert some.once("mr", lambda: {"accuracy": 1}) == {"accuracy": 1}
+    assert len(encoded) == (4 if damage == "rubbish" else 1)
+    (line,) = caplog.messages
+    assert line.startswith(f"{file}: damaged, so ")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from isotrope.io.errors import IsotropeError
 from isotrope.text.corpus import Corpus
-from isotrope.text.entailment import PAIR, TRIPLET, entailment_pairs, entailment_triplets, read_nli
+from isotrope.text.entailment import PAIR, TRIPLET, pair_rows, read_nli, triplet_rows
 from isotrope.text.sources import Source
 
 Row = dict[str, Any]
@@ -65,7 +65,7 @@ def naive_triplets(table: list[Row]) -> list[tuple[str, ...]]:
 @given(rows)
 @settings(max_examples=60, deadline=None)
 def test_pairs_and_triplets_are_those_of_a_plain_loop(table: list[Row]) -> None:
-    for make, naive in ((entailment_pairs, naive_pairs), (entailment_triplets, naive_triplets)):
+    for make, naive in ((pair_rows, naive_pairs), (triplet_rows, naive_triplets)):
         if naive(table):
             assert made([table], make) == naive(table)
         else:
@@ -78,7 +78,7 @@ def test_snli(shared_data: Path) -> None:
     with gzip.open(file, "rt", encoding="utf-8", newline="\n") as lines:
         header, *rest = (line.rstrip("\n").split("\t") for line in lines)
     table = [dict(zip(header, fields, strict=True)) for fields in rest]
-    pairs, triplets = made([file], entailment_pairs), made([file], entailment_triplets)
+    pairs, triplets = made([file], pair_rows), made([file], triplet_rows)
     assert pairs == naive_pairs(table)
     assert (len(pairs), len(triplets)) == (6695, 6337)
     assert {(anchor, positive) for anchor, positive, _ in triplets} < set(pairs)
@@ -92,8 +92,8 @@ def test_several_sources_and_rows_without_a_gold_label(tmp_path: Path) -> None:
     (tmp_path / "a.tsv").write_text("sentence1\tsentence2\tlabel\np\th\t0\np\tn\t-1\np\t\t0\n")
     (tmp_path / "b.jsonl").write_text('{"premise": "p", "hypothesis": "c", "label": "Contradiction"}\n' * 2)
     sources: list[Source] = [tmp_path / "a.tsv", tmp_path / "b.jsonl"]
-    assert made(sources, entailment_pairs) == [("p", "h")]
-    assert made(sources, entailment_triplets) == [("p", "h", "c")]
+    assert made(sources, pair_rows) == [("p", "h")]
+    assert made(sources, triplet_rows) == [("p", "h", "c")]
 
 
 def test_the_columns_are_those_that_the_recipes_read() -> None:
@@ -106,4 +106,4 @@ def test_the_columns_are_those_that_the_recipes_read() -> None:
 
 def test_an_unknown_label_is_named() -> None:
     with pytest.raises(IsotropeError, match="row 1: label 'maybe' is none of entailment, neutral, contradiction"):
-        made([[{"premise": "p", "hypothesis": "h", "label": "maybe"}]], entailment_pairs)
+        made([[{"premise": "p", "hypothesis": "h", "label": "maybe"}]], pair_rows)

@@ -44,6 +44,20 @@ def as_parquet(sentences: list[str], compression: str = "snappy") -> bytes:
     return stream.getvalue()
 
 
+def twice_parquet() -> bytes:
+    stream = io.BytesIO()
+    parquet.write_table(pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 2, names=["text", "text"]), stream)
+    return stream.getvalue()
+
+
+def far_parquet(**columns: list[str]) -> bytes:
+    """A date that no Python object can hold."""
+    stream = io.BytesIO()
+    when = pyarrow.array([2**62], pyarrow.int64()).cast(pyarrow.timestamp("us"))
+    parquet.write_table(pyarrow.table({"when": when, **columns}), stream)
+    return stream.getvalue()
+
+
 def sentences(without: str) -> st.SearchStrategy[list[str]]:
     characters = st.characters(codec="utf-8", exclude_characters=without)
     return st.lists(st.text(characters).map(str.strip).filter(bool), min_size=1)
@@ -154,7 +168,7 @@ def test_which_column_is_read(tmp_path: Path, name: str, content: str, column: s
 def test_a_table_without_a_header_does_not_lose_its_first_sentence(tmp_path: Path) -> None:
     path = tmp_path / "x.csv"
     path.write_text("A dog barks.\nA cat sleeps.\n")
-    with pytest.raises(IsotropeError, match=r"which column\? Name one with --column: A dog barks\."):
+    with pytest.raises(IsotropeError, match=r"which column\? Name one with column=: A dog barks\."):
         list(read_sentences(path))
 
 
@@ -183,6 +197,10 @@ BAD = {
     "gap.jsonl": (b'{"text": "a"}\n{"txt": "b"}\n', r"row 2: no column 'text' \(did you mean 'txt'\?\); it has: txt"),
     "five.jsonl": (b'{"text": 5}\n', "row 1: column 'text' holds 5, not text"),
     "half.jsonl": (b'{"text": "a\\ud800"}\n', "row 1: .*half a character"),
+    "deep.jsonl": (b'{"text": "a", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n", "line 1: not JSON .*recursion"),
+    "repeated.jsonl": (b'{"text": "a", "text": "b"}\n', "line 1: not JSON .a name occurs twice"),
+    "twice.parquet": (twice_parquet(), "two columns are named 'text'"),
+    "far.parquet": (far_parquet(), "no column with text; it has: when"),
     "not.parquet": (b"hello, I am text", "a damaged Parquet file"),
     "cut.parquet": (as_parquet(["a", "b"])[:-20], "a damaged Parquet file"),
     "numbers.parquet": (as_parquet([]), "no sentences in it"),
@@ -224,10 +242,37 @@ def test_a_missing_column_is_an_error_that_names_those_there_are(tmp_path: Path,
 def test_plain_text_has_no_columns(tmp_path: Path) -> None:
     path = tmp_path / "x.txt"
     path.write_text("a\n")
-    with pytest.raises(IsotropeError, match="plain text has no columns; leave out --column"):
+    with pytest.raises(IsotropeError, match="plain text has no columns; leave out column="):
         list(read_sentences(path, "text"))
     with pytest.raises(IsotropeError, match="a table with score, sentence1 is needed"):
         list(read_table(path, ["score", "sentence1"]))
+
+
+def test_a_far_date_matters_to_those_only_who_ask_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "x.parquet"
+    path.write_bytes(far_parquet(title=["A dog."]))
+    assert list(read_sentences(path)) == ["A dog."]
+    with pytest.raises(IsotropeError, match=r"row 1: column 'when' holds a timestamp.* out of Python's range"):
+        list(read_sentences(path, "when"))
+
+
+def test_a_line_of_any_length_is_refused_before_it_fills_the_memory(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.txt.gz"
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"A dog.\n")
+        for _ in range(70):
+            file.write(b"a" * 2**20)
+    with pytest.raises(IsotropeError, match=r"bomb.*: line 2: longer than 64 MiB; is it text"):
+        list(read_sentences(path))
+
+
+@pytest.mark.parametrize(("name", "content"), [("x.txt", b"a\rb\r\rc\r"), ("x.tsv", b"text\ra\rb\r\rc")])
+def test_lines_may_end_with_carriage_returns(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    counts = Counts()
+    assert list(read_sentences(path, counts=counts)) == ["a", "b", "c"]
+    assert counts.blank == 1
 
 
 def test_a_folder_is_no_file(tmp_path: Path) -> None:

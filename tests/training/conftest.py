@@ -14,7 +14,7 @@ import torch
 
 import isotrope
 
-from .engines import Make, maker
+from .loops import Make, maker
 
 Killed = Callable[..., bool]
 

@@ -61,5 +61,5 @@ def test_the_stages_own_columns_must_be_there(stage: Stage) -> None:
 
 def test_a_row_that_is_no_text_is_an_error(stage: Stage, tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [{"source": "a", "target": "b", "view1": 3, "view2": "d"}]
-    with pytest.raises(IsotropeError, match="column 'source' holds 3, not text"):
+    with pytest.raises(IsotropeError, match="column 'view1' holds 3, not text"):
         built([rows], stage, tmp_path)

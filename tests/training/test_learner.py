@@ -131,7 +131,7 @@ def test_the_temperature_learns_is_clamped_and_is_not_decayed() -> None:
         learner.objective_state.log.fill_(-20)
     learner.after_step(0.5)
     assert float(learner.objective_state().detach()) == pytest.approx(0.01)
-    assert learner.objective_state.log.dim() == 0  # the engine decays matrices only
+    assert learner.objective_state.log.dim() == 0  # the loop decays matrices only
 
 
 def test_dropout_is_removed_while_training_and_kept_in_what_is_saved() -> None:

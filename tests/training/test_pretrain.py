@@ -92,22 +92,51 @@ def test_killed_and_resumed_it_ends_the_same(
     run = tmp_path / "run"
     when = {
         "between two checkpoints": lambda: last_checkpoint(run) is not None,
-        "while one is written": lambda: (run / "checkpoint-10").is_dir(),
+        "while one is written": lambda: (run / ".checkpoint-10.partial").is_dir(),
         "before the first": lambda: (run / "tokens.npy").is_file(),
     }[moment]
     while not killed(when, pretrain, config, run) or (run / "encoder").exists():
         shutil.rmtree(run)
     assert pretrain(config, run, resume=True) == whole[1]
-    for file in ("encoder/model.safetensors", "checkpoint-20/model.safetensors"):
-        found, wanted = (load_file(folder / file) for folder in (run, whole[0]))
-        assert found.keys() == wanted.keys()
-        assert all(torch.equal(value, wanted[key]) for key, value in found.items())
+    found, wanted = (load_file(folder / "checkpoint-20" / "model.safetensors") for folder in (run, whole[0]))
+    assert found.keys() == wanted.keys()
+    assert all(torch.equal(value, wanted[key]) for key, value in found.items())
+    found_bytes, wanted_bytes = (
+        {file.name: file.read_bytes() for file in (folder / "encoder").iterdir()} for folder in (run, whole[0])
+    )
+    assert "tokenizer_config.json" in wanted_bytes
+    assert found_bytes == wanted_bytes
+    assert [path.name for path in run.glob("*.new")] == []
+
+
+def test_a_loss_that_is_no_number_stops_it(
+    config: Pretraining, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forward, calls = MaskedLM.forward, iter(range(1, 100))
+
+    def wrong(self: MaskedLM, **item: Any) -> Any:
+        found = forward(self, **item)
+        return found | {"loss": found["loss"] * (math.nan if next(calls) == 7 else 1)}
+
+    monkeypatch.setattr(MaskedLM, "forward", wrong)
+    words = "loss became nan after step 6; the last good checkpoint is checkpoint-5; lower the learning rate"
+    with pytest.raises(IsotropeError, match=words):
+        pretrain(config, tmp_path / "run")
+    assert not (tmp_path / "run" / "encoder").exists()
+
+
+def test_bfloat16_learns_about_the_same(
+    whole: tuple[Path, dict[str, float]], config: Pretraining, tmp_path: Path
+) -> None:
+    figures = pretrain(replace(config, precision="bfloat16"), tmp_path / "run")
+    assert figures["loss"] == pytest.approx(whole[1]["loss"], rel=0.02)
+    assert figures["loss"] != whole[1]["loss"]
 
 
 def test_other_settings_are_not_resumed(whole: tuple[Path, dict[str, float]], config: Pretraining) -> None:
-    with pytest.raises(IsotropeError, match="begun with other settings, so not resumed: dim 32 -> 64; seed 1 -> 2"):
+    with pytest.raises(IsotropeError, match="settings differ from the original run: dim 32 -> 64; seed 1 -> 2"):
         pretrain(replace(config, dim=64, seed=2), whole[0], resume=True)
-    with pytest.raises(IsotropeError, match="exists already; give --resume"):
+    with pytest.raises(IsotropeError, match="exists already; resume that run"):
         pretrain(config, whole[0])
 
 
@@ -136,8 +165,8 @@ def test_half_a_tokenised_text_is_not_taken_for_whole(
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"dim": 30, "heads": 4}, "--dim 30 is not a multiple of --heads 4"),
-        ({"batch_tokens": 40}, "--batch-tokens 40 is less than --positions 48"),
+        ({"dim": 30, "heads": 4}, "dim 30 is not a multiple of heads 4"),
+        ({"batch_tokens": 40}, "batch_tokens 40 is less than positions 48"),
         ({"files": {}}, "at least one file"),
     ],
 )

@@ -22,7 +22,7 @@ from isotrope.guides import Teacher
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
-from isotrope.training import engine
+from isotrope.training import checkpoints
 from isotrope.training.assemble import make_guide, trained_student
 from isotrope.training.batches import StageBatches
 from isotrope.training.learner import Learner
@@ -86,7 +86,7 @@ def process(folder: Path) -> None:
     """What `torchrun` runs in each process: this file is also its script."""
     rank, written = int(os.environ["RANK"]), []
     if rank > 0:
-        engine.save_model = None  # type: ignore[assignment]  # it fails if it is called
+        checkpoints.save_model = None  # type: ignore[assignment]  # it fails if it is called
         sys.addaudithook(lambda event, args: written.extend(writes(event, args, str(folder / "run"))))
     train([row["text"] for row in ROWS], output=folder / "run", **RUN)  # makes the group itself
     results = {name: step(name, folder, rank, WORLD) for name in OBJECTIVES}
@@ -152,7 +152,7 @@ def test_the_first_process_alone_writes(together: Path, tmp_path: Path) -> None:
     written = [torch.load(together / f"{rank}.pt")[1] for rank in range(WORLD)]
     assert written == [[], []]
     files = {str(file.relative_to(together / "run")) for file in (together / "run").rglob("*") if file.is_file()}
-    assert {file for file in files if "rng" in file} == {f"checkpoint-3/rng_state_{rank}.pth" for rank in range(WORLD)}
+    assert {file for file in files if "rng" in file} == {f"checkpoint-3/rng-{rank}.pt" for rank in range(WORLD)}
     assert {"run.json", "recipe.toml", "log.jsonl", "corpus/plan.npy", "encoder/modules.json"} <= files
 
 

@@ -58,7 +58,7 @@ def done(small: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, di
 def test_the_folder_holds_recipe_log_checkpoint_and_encoder(done: tuple[Path, dict[str, Any]]) -> None:
     run, _ = done
     assert {path.name for path in run.iterdir()} == {
-        *("run.json", "recipe.toml", "log.jsonl", "corpus", "checkpoint-4", "encoder"),
+        *("run.json", "recipe.toml", "log.jsonl", "corpus", "checkpoint-2", "checkpoint-4", "encoder"),
     }  # fmt: skip
     written = recipes.load(run / "recipe.toml")
     assert written == recipes.load("sg-opt", SETTINGS | {"training.steps": 4})
@@ -119,15 +119,15 @@ def begun(run: Path) -> dict[str, tuple[int, bytes]]:
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"seed": 7}, "begun otherwise, so not resumed: training.seed 1 -> 7"),
+        ({"seed": 7}, "settings differ from the original run: training.seed 1 -> 7"),
         ({"steps": 5}, "training.steps 4 -> 5"),
         ({"set": SETTINGS | {"objective.temperature": 0.5}}, "objective.temperature 0.01 -> 0.5"),
         ({"recipe": "sg"}, "recipe 'sg-opt:paper' -> 'sg:paper'"),
         ({"recipe": "sg-opt:official"}, "recipe 'sg-opt:paper' -> 'sg-opt:official'"),
         ({"model": "bundled"}, "encoder' -> 'bundled'"),
         ({"dev": "bundled"}, "dev None -> 'bundled'"),
-        ({"sentences": TEXTS[1:]}, "begun with another corpus, so not resumed: .*rows 120 -> 119"),
-        ({"sentences": TEXTS[::-1]}, "begun with another corpus"),
+        ({"sentences": TEXTS[1:]}, "the text differs from the original run: .*rows 120 -> 119"),
+        ({"sentences": TEXTS[::-1]}, "the text differs from the original run"),
     ],
 )
 def test_another_run_is_not_resumed(done: tuple[Path, dict[str, Any]], changes: dict[str, Any], words: str) -> None:
@@ -141,7 +141,7 @@ def test_another_run_is_not_resumed(done: tuple[Path, dict[str, Any]], changes: 
 
 def test_what_is_done_stays_as_it_is(done: tuple[Path, dict[str, Any]]) -> None:
     run, arguments = done
-    with pytest.raises(IsotropeError, match="exists already; give --resume"):
+    with pytest.raises(IsotropeError, match="exists already; resume that run"):
         train(**arguments)
     before = {path: seen for path, seen in begun(run).items() if "corpus" not in path}
     encoder = train(**arguments, resume=True)

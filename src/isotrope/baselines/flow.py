@@ -1,59 +1,58 @@
-"""A normalising flow from sentence vectors to a standard Gaussian: BERT-flow (Li et al., 2020), as it was published.
-
-Glow (Kingma and Dhariwal, 2018) for vectors: `levels` times `depth` steps of actnorm, reversal and additive coupling;
-after each level but the last, half of what is left is done. Every step can be undone, and knows by how much it
-stretches space, so the density of a vector is known and can be maximised.
-"""
+"""A normalising flow from sentence vectors to a standard Gaussian: BERT-flow (Li et al., 2020), as it was published."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import ClassVar
 
 import torch
-from sentence_transformers.base.modules import Module
+from pydantic import Field
 from torch import Tensor, nn
-from torch.nn import functional
 
+from isotrope.baselines.base import OnEncoder
 from isotrope.encoders import Encoder
-from isotrope.encoders.progress import progress
+from isotrope.encoders.modules.flow import Flow
 from isotrope.io.errors import IsotropeError
-
-LOGSCALE = 3.0  # scales are exp(3 s): s is learnt that much faster (Glow's own code)
-
-
-@dataclass(frozen=True)
-class FlowSettings:
-    """BERT-flow's `config_l3_d3_w32` and the numbers of its training."""
-
-    levels: int = 3
-    depth: int = 3
-    width: int = 32  # of the hidden layers in a coupling
-    epochs: float = 1
-    steps: int | None = None  # in place of epochs
-    batch_size: int = 64  # 32 pairs, as published
-    learning_rate: float = 1e-3
-    weight_decay: float = 0.01
-    seed: int = 1
+from isotrope.io.progress import progress
 
 
-def fit_flow(
-    encoder: Encoder, sentences: Iterable[str], settings: FlowSettings | None = None, *, show_progress: bool = False
-) -> Encoder:
-    """The encoder with a flow behind it, fitted on the sentences' vectors without labels. The encoder stays as it is.
+class FlowSpec(OnEncoder):
+    """BERT-flow's `config_l3_d3_w32` and the numbers of its training.
 
     BERT-flow means the last two layers (`last2`); its code takes the first and the last instead (`first-last`).
     """
-    settings = settings or FlowSettings()
+
+    title: ClassVar[str] = "A normalising flow, BERT-flow (Li et al., 2020)"
+    kind: str = "flow"
+    pooling: str | None = "last2"
+    levels: int = Field(default=3, ge=1)
+    depth: int = Field(default=3, ge=1)
+    width: int = Field(default=32, ge=1)  # of the hidden layers in a coupling
+    epochs: float = Field(default=1, gt=0)
+    steps: int | None = Field(default=None, ge=1)  # in place of epochs
+    batch_size: int = Field(default=64, ge=1)  # 32 pairs, as published
+    learning_rate: float = Field(default=1e-3, gt=0)
+    weight_decay: float = Field(default=0.01, ge=0)
+    seed: int = Field(default=1, ge=0)
+
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> Encoder:
+        """The vectors are made once, then the flow is trained on them."""
+        return fit_flow(self.encoder(self.pooling), text or (), self, show_progress=show_progress)
+
+
+def fit_flow(
+    encoder: Encoder, sentences: Iterable[str], settings: FlowSpec | None = None, *, show_progress: bool = False
+) -> Encoder:
+    """The encoder with a flow behind it, fitted on the sentences' vectors. The encoder itself stays as it is."""
+    settings = settings or FlowSpec()
     vectors = torch.from_numpy(encoder.encode(sentences))
     flow = Flow(encoder.dim, settings.levels, settings.depth, settings.width)
     train_flow(flow, vectors, settings, show_progress=show_progress)
     return encoder.with_tail([*encoder.tail, flow.to(encoder.device).eval()])
 
 
-def train_flow(flow: Flow, vectors: Tensor, settings: FlowSettings, *, show_progress: bool = False) -> list[float]:
+def train_flow(flow: Flow, vectors: Tensor, settings: FlowSpec, *, show_progress: bool = False) -> list[float]:
     """Maximises the likelihood of vectors (sentences, dim). Gives the loss of each step, in bits per dimension."""
     if len(vectors) < settings.batch_size:
         raise IsotropeError(
@@ -76,147 +75,3 @@ def train_flow(flow: Flow, vectors: Tensor, settings: FlowSettings, *, show_prog
         optimizer.step()
         losses.append(loss.item())
     return losses
-
-
-class Flow(Module):  # type: ignore[misc]
-    """A sentence-transformers module: x -> z, both (sentences, dim)."""
-
-    config_keys = ("dim", "levels", "depth", "width")
-
-    def __init__(self, dim: int, levels: int = 3, depth: int = 3, width: int = 32) -> None:
-        super().__init__()
-        if dim < 2**levels:
-            raise IsotropeError(f"a flow of {levels} levels needs {2**levels} dimensions or more, not {dim}")
-        self.dim, self.levels, self.depth, self.width = dim, levels, depth, width
-        self.steps = nn.ModuleList(Step(dim // 2**level, width) for level in range(levels) for _ in range(depth))
-
-    def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """Replaces the sentence embedding by its latent vector."""
-        features["sentence_embedding"] = self.latent(features["sentence_embedding"])[0]
-        return features
-
-    def latent(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """z (sentences, dim), and log |det dz/dx|, which is the same for every x."""
-        stretch = x.new_zeros(())
-        for step in self.steps:
-            x, more = step(x)
-            stretch = stretch + more
-        return x, stretch
-
-    def inverse(self, z: Tensor) -> Tensor:
-        """x (sentences, dim) of which z is the latent vector."""
-        for step in reversed(self.steps):
-            z = cast(Step, step).inverse(z)
-        return z
-
-    def log_density(self, x: Tensor) -> Tensor:
-        """log p(x) = log N(z; 0, I) + log |det dz/dx|, (sentences,)."""
-        z, stretch = self.latent(x)
-        return -0.5 * (z.square() + math.log(2 * math.pi)).sum(1) + stretch
-
-    @torch.no_grad()
-    def initialise(self, x: Tensor, generator: torch.Generator) -> None:
-        """Draws weights, and sets every actnorm so that its output on x (sentences, dim) has mean 0 and variance 1."""
-        for module in self.modules():
-            if isinstance(module, Coupling):
-                module.draw(generator)
-        for module in self.modules():
-            if isinstance(module, Actnorm):
-                module.register_forward_pre_hook(_standardise)
-        self.latent(x)
-        for module in self.modules():
-            if isinstance(module, Actnorm):
-                module._forward_pre_hooks.clear()
-
-    def get_embedding_dimension(self) -> int:
-        """Length of a vector, which stays the same."""
-        return self.dim
-
-    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
-        """Sizes and weights."""
-        self.save_config(output_path)
-        self.save_torch_weights(output_path, safe_serialization=safe_serialization)
-
-    @classmethod
-    def load(cls, model_name_or_path: str, subfolder: str = "", **kwargs: Any) -> Flow:
-        """From a folder, or from the Hub."""
-        where = {key: kwargs.get(key) for key in ("token", "cache_folder", "revision")}
-        where["local_files_only"] = kwargs.get("local_files_only", False)
-        flow = cls(**cls.load_config(model_name_or_path, subfolder=subfolder, **where))
-        loaded: Flow = cls.load_torch_weights(model_name_or_path, subfolder=subfolder, model=flow, **where)
-        return loaded
-
-
-class Step(nn.Module):
-    """Actnorm, reversal of the order, additive coupling, all of the first `dim` components; the others are done."""
-
-    def __init__(self, dim: int, width: int) -> None:
-        super().__init__()
-        self.dim = dim
-        self.actnorm = Actnorm(dim)
-        self.coupling = Coupling(dim // 2, dim - dim // 2, width)
-
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        """Output, and log-determinant: reversal and coupling keep volumes, actnorm does not."""
-        y = self.actnorm(x[:, : self.dim]).flip(-1)
-        first, second = y.tensor_split([self.dim // 2], -1)
-        return torch.cat([first, second + self.coupling(first), x[:, self.dim :]], 1), self.actnorm.stretch
-
-    def inverse(self, y: Tensor) -> Tensor:
-        """Undoes the step."""
-        first, second, done = y.tensor_split([self.dim // 2, self.dim], -1)
-        x = torch.cat([first, second - self.coupling(first)], 1)
-        return torch.cat([self.actnorm.inverse(x.flip(-1)), done], 1)
-
-
-class Actnorm(nn.Module):
-    """Centre and scale of each component: y = (x + bias) exp(3 logs)."""
-
-    def __init__(self, dim: int) -> None:
-        super().__init__()
-        self.bias = nn.Parameter(torch.zeros(dim))
-        self.logs = nn.Parameter(torch.zeros(dim))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(sentences, dim) -> (sentences, dim)."""
-        return (x + self.bias) * (LOGSCALE * self.logs).exp()
-
-    def inverse(self, y: Tensor) -> Tensor:
-        """Undoes it."""
-        return y * (-LOGSCALE * self.logs).exp() - self.bias
-
-    @property
-    def stretch(self) -> Tensor:
-        """Its log-determinant."""
-        return LOGSCALE * self.logs.sum()
-
-
-class Coupling(nn.Module):
-    """What is added to the second half, seen from the first: two hidden ReLU layers, and at the start nothing."""
-
-    def __init__(self, inputs: int, outputs: int, width: int) -> None:
-        super().__init__()
-        self.first, self.second = nn.Linear(inputs, width, bias=False), nn.Linear(width, width, bias=False)
-        self.first_norm, self.second_norm = Actnorm(width), Actnorm(width)
-        self.last = nn.Linear(width, outputs)
-        self.last_logs = nn.Parameter(torch.zeros(outputs))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """(sentences, inputs) -> (sentences, outputs)."""
-        hidden = functional.relu(self.first_norm(self.first(x)))
-        hidden = functional.relu(self.second_norm(self.second(hidden)))
-        shift: Tensor = self.last(hidden) * (LOGSCALE * self.last_logs).exp()
-        return shift
-
-    def draw(self, generator: torch.Generator) -> None:
-        """Weights as at the start of training."""
-        self.first.weight.normal_(std=0.05, generator=generator)
-        self.second.weight.normal_(std=0.05, generator=generator)
-        self.last.weight.zero_()
-        self.last.bias.zero_()
-
-
-def _standardise(module: Actnorm, inputs: tuple[Tensor]) -> None:
-    (x,) = inputs
-    module.bias.copy_(-x.mean(0))
-    module.logs.copy_(-(x.var(0, correction=0).sqrt() + 1e-6).log() / LOGSCALE)

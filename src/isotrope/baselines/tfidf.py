@@ -6,14 +6,29 @@ import math
 import string
 from collections import Counter
 from collections.abc import Iterable
+from typing import ClassVar
 
+from pydantic import Field
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import BoW
 
+from isotrope.baselines.base import BaselineSpec
 from isotrope.encoders import PlainEncoder
 from isotrope.io.errors import IsotropeError
 
 MOST_WORDS = 20_000  # a vector has a number for each word, zeros included
+
+
+class TfidfSpec(BaselineSpec):
+    """Counts of words."""
+
+    title: ClassVar[str] = "Unigram TF-IDF"
+    kind: str = "tfidf"
+    dim: int = Field(default=MOST_WORDS, ge=1)  # words that are counted
+
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> PlainEncoder:
+        """Reads the text once."""
+        return fit_tfidf(text or (), self.dim)
 
 
 def fit_tfidf(sentences: Iterable[str], dim: int = MOST_WORDS) -> PlainEncoder:

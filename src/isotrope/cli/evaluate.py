@@ -2,46 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from statistics import mean
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
+from rich.table import Table
 
-from isotrope.cli.console import counting, print_table, waiting
-from isotrope.cli.models import MODEL_HELP, check_models, load_encoder
-from isotrope.cli.options import AsJson, BatchSize, Data, Device, Force, Split
+from isotrope.cli import console
+from isotrope.cli.models import MODEL_HELP, prepare_hub
+from isotrope.cli.options import AsJson, BatchSize, Data, Device, Force, Precision, Split
 from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.io.errors import IsotropeError
-from isotrope.io.hub import stay_offline_without_hub
 
-if TYPE_CHECKING:
-    from isotrope.cli.rows import Line
-    from isotrope.cli.tables import Report
-    from isotrope.evaluation.comparison import Measured, Row
-    from isotrope.evaluation.sts import Pairs
-    from isotrope.evaluation.suite import Section
-    from isotrope.evaluation.tasks import Task
+ENDINGS = {".json": "json", ".csv": "csv", ".md": "markdown", ".tex": "latex"}
+
+
+def _list_tasks(asked: bool) -> None:
+    if not asked:
+        return
+    from isotrope.evaluation.tasks import known_tasks
+
+    table = Table("Task", "Suites", "Metrics", "")
+    for kind, spec in known_tasks().items():
+        table.add_row(kind, ", ".join(spec.suites), ", ".join(spec.metrics), (spec.__doc__ or "").splitlines()[0])
+    console.print_table(table)
+    raise typer.Exit
+
 
 Models = Annotated[
     list[str],
-    typer.Argument(metavar="MODEL...", help=f"{MODEL_HELP} Or the folder of a run. NAME=RUN,RUN are seeds of one."),
+    typer.Argument(metavar="MODEL...", help=f"{MODEL_HELP} Or a run folder. NAME=RUN,RUN are seeds of one."),
 ]
 Suite = Annotated[
     str | None,
     typer.Option(
-        help="papers, sts, transfer, multilingual, arguments or all: those of its tasks of which there are data, "
-        "with averages, marks of what was seen in training, and intervals."
+        help="papers, sts, transfer, multilingual, arguments or all: every task of it whose data is there, with "
+        "averages, intervals, and marks of what was seen in training."
     ),
 ]
 Tasks = Annotated[
     str | None,
     typer.Option(
-        help="bundled, stsb, sts12 to sts16, sickr, sts17, stsb-multi, cnsd-stsb, tatoeba, arguments, mr, cr, subj, "
-        "mpqa, sst2, trec, mrpc, separated by commas; stsb-multi:de is one language, sts17:track5.en-en one track.",
+        help="Names separated by commas, such as stsb,mr. sts17:track5.en-en or stsb-multi:de is one part of a task; "
+        "package.module:name is a task of your own. --list shows all.",
         show_default="bundled, or the suite's",
     ),
+]
+ListTasks = Annotated[
+    bool, typer.Option("--list", help="List all tasks and exit.", is_eager=True, callback=_list_tasks)
 ]
 Poolings = Annotated[
     str | None,
@@ -54,13 +62,11 @@ Classifier = Annotated[Literal["logistic", "mlp"], typer.Option(help="Of transfe
 Prototyping = Annotated[
     bool, typer.Option("--prototyping", help="Transfer tasks by SentEval's quick settings instead of the papers'.")
 ]
-Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Look up what was encoded before.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV, a figure a line.")]
+Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Look up vectors that were computed before.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV, one figure per line.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 AsLatex = Annotated[bool, typer.Option("--latex", help="Print LaTeX; it needs booktabs.")]
-Output = Annotated[
-    Path | None, typer.Option("--output", "-o", help="Write it to a file as well: .json, .csv, .md or .tex.")
-]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write a file too: .json, .csv, .md or .tex.")]
 
 
 def evaluate(
@@ -74,6 +80,7 @@ def evaluate(
     prototyping: Prototyping = False,
     batch_size: BatchSize = 64,
     device: Device = None,
+    precision: Precision = None,
     cache: Cache = True,
     as_json: AsJson = False,
     as_csv: AsCsv = False,
@@ -81,168 +88,45 @@ def evaluate(
     as_latex: AsLatex = False,
     output: Output = None,
     force: Force = False,
+    list_tasks: ListTasks = False,
 ) -> None:
     """Measure encoders side by side: similarity as people see it, and what else the vectors are good for.
 
     [dim]Example:[/] isotrope evaluate bundled minilm runs/first --suite papers --data DIR
     """
-    from isotrope.cli.rows import read_lines
-    from isotrope.cli.tables import ENDINGS
-
     chosen = {"json": as_json, "csv": as_csv, "markdown": as_markdown, "latex": as_latex}
-    if sum(chosen.values()) > 1:
-        raise IsotropeError(f"choose one of {', '.join(f'--{name}' for name, given in chosen.items() if given)}")
+    formats = [name for name, wanted in chosen.items() if wanted]
+    if len(formats) > 1:
+        raise IsotropeError(f"choose one of {', '.join(f'--{name}' for name in formats)}")
     if output:
         check_output(output, ENDINGS, force=force)
-    poolings, lines = _names(pooling), read_lines(models)
-    opened, absent = _open(suite, _names(tasks), data, split, prototyping=prototyping, classifier=classifier)
-    report = _report(lines, poolings, opened, absent, device, suite=suite, batch_size=batch_size, cache=cache)
-    kind = next((name for name, given in chosen.items() if given), "")
-    if kind:
-        typer.echo(_as_text(report, kind, suite), nl=False)
+    names = _names(tasks)
+    prepare_hub(models, local_data=not suite and names in ([], ["bundled"]))
+    with console.waiting("Starting"):
+        from isotrope.evaluation import evaluate as measure
+
+    results = measure(
+        models,
+        names,
+        suite=suite,
+        data=data,
+        pooling=_names(pooling),
+        split=split,
+        classifier=classifier,
+        prototyping=prototyping,
+        batch_size=batch_size,
+        device=device,
+        precision=precision,
+        cache=cache,
+        display=console,
+    )
+    if formats:
+        typer.echo(getattr(results, formats[0])(), nl=False)
     else:
-        _print(report)
+        console.print_result(results)
     if output:
         with whole_or_nothing(output) as partial:
-            partial.write_text(_as_text(report, ENDINGS[output.suffix.lower()], suite), encoding="utf-8")
-
-
-def load_tasks(names: list[str], data: Path | None, split: str | None) -> dict[str, Pairs]:
-    """The pairs of each task, all there before the first model is loaded."""
-    if names != ["bundled"]:
-        stay_offline_without_hub()
-    with waiting("Reading tasks"):
-        from isotrope.evaluation.sts import load_task
-
-        return {name: load_task(name, data=data, split=split) for name in names}
-
-
-def _open(
-    suite: str | None, names: list[str], data: Path | None, split: str | None, *, prototyping: bool, **options: Any
-) -> tuple[list[Task], list[str]]:
-    """The tasks of the suite and those that are named, all there before the first model is loaded; and what is not."""
-    if suite and split:
-        raise IsotropeError("--suite measures test splits; for another leave it out, as in --tasks stsb --split dev")
-    names = names or ([] if suite else ["bundled"])
-    if names != ["bundled"]:
-        stay_offline_without_hub()
-    with waiting("Reading tasks"):
-        from isotrope.evaluation.suite import open_suite
-        from isotrope.evaluation.tasks import open_task
-        from isotrope.evaluation.transfer import PAPER, PROTOTYPING
-
-        options = {**options, "data": data, "settings": PROTOTYPING if prototyping else PAPER}
-        opened, absent = open_suite(suite, **options) if suite else ([], [])
-        there = {task.name for task in opened}
-        opened += [open_task(name, split=split, **options) for name in names if name not in there]
-        return opened, absent
-
-
-def _report(
-    lines: Sequence[Line],
-    poolings: list[str],
-    tasks: list[Task],
-    absent: list[str],
-    device: str | None,
-    *,
-    suite: str | None,
-    **options: Any,
-) -> Report:
-    from isotrope.cli.rows import encoder_of
-    from isotrope.cli.tables import Report
-    from isotrope.evaluation.comparison import compare
-    from isotrope.evaluation.suite import grouped
-    from isotrope.evaluation.tasks import TransferTask
-
-    check_models([encoder_of(model) for line in lines for model in line.models], poolings)
-    rows = [row for line in lines for row in _rows(line, poolings, tasks, device, suite=suite, **options)]
-    sections = grouped([task.name for task in tasks]) if suite else _by_metric(rows[0])
-    with waiting("Comparing"):
-        columns = compare(rows, sections, resample=bool(suite))
-    items = {task.name: task.items if suite or task.split is None else f"{task.split}, {task.items}" for task in tasks}
-    sentences = {task.name: len(task.sentences) for task in tasks}
-    remarks = {f"Transfer tasks: {task.how}" for task in tasks if isinstance(task, TransferTask)}
-    return Report(rows, columns, items, sentences, absent, marked=bool(suite), remarks=sorted(remarks))
-
-
-def _rows(
-    line: Line,
-    poolings: list[str],
-    tasks: list[Task],
-    device: str | None,
-    *,
-    suite: str | None,
-    cache: bool,
-    **options: Any,
-) -> list[Row]:
-    """One for each pooling. A model is loaded once, and goes through its text once."""
-    from isotrope.cli.rows import encoder_of, training_text
-    from isotrope.evaluation.comparison import Measured, Row, measure
-    from isotrope.evaluation.seen import count_seen
-    from isotrope.evaluation.vectors import remembered_together
-
-    found: dict[str, list[Measured]] = {}
-    for model in line.models:
-        corpora = training_text(model) if suite else None
-        seen = None if corpora is None else {task.name: count_seen(task.sentences, corpora) for task in tasks}
-        encoder = load_encoder(encoder_of(model), device=device)
-        variants = [encoder.with_pooling(name) for name in poolings] or [encoder]
-        total = len(variants) * sum(len(task.sentences) for task in tasks)
-        with (
-            counting(model, total) as advance,
-            remembered_together(variants, cache=cache, encoded=advance) as several,
-        ):
-            for variant, vectors in zip(variants, several, strict=True):
-                one = Measured(model, {}, {}, seen)
-                for task in tasks:
-                    advance(0, f"{model}, {variant.pooling}: {task.name}")
-                    measure(vectors, task, one, forgiving=bool(suite), **options)
-                found.setdefault(str(variant.pooling), []).append(one)
-    return [Row(line.name, pooling, tuple(members)) for pooling, members in found.items()]
-
-
-def _by_metric(row: Row) -> list[Section]:
-    """The tasks in their order, under the figure that is their own."""
-    from isotrope.evaluation.suite import Section
-
-    own = {task: next(iter(outcome.figures)) for task, outcome in row.members[0].outcomes.items()}
-    metrics = dict.fromkeys(own.values())
-    return [Section("", metric, tuple(task for task in own if own[task] == metric)) for metric in metrics]
-
-
-def _print(report: Report) -> None:
-    from isotrope.cli.tables import rich_tables
-
-    for table in rich_tables(report):
-        print_table(table)
-    for note in report.notes():
-        typer.echo(note)
-
-
-def _as_text(report: Report, kind: str, suite: str | None) -> str:
-    import json
-
-    from isotrope.cli import tables
-
-    if kind == "json":
-        value = tables.as_json(report) if suite else {"results": _results(report)}
-        return json.dumps(value, indent=2, ensure_ascii=False) + "\n"
-    return {"csv": tables.as_csv, "markdown": tables.markdown, "latex": tables.latex}[kind](report)
-
-
-def _results(report: Report) -> list[dict[str, Any]]:
-    """One entry for each encoder under each pooling; an average where all tasks have the same kind of figure."""
-    averaged = len({column.section.metric for column in report.columns}) == 1
-    return [
-        {
-            "model": member.model,
-            "pooling": row.pooling,
-            "tasks": {task: outcome.as_json for task, outcome in member.outcomes.items()},
-            "average": round(mean(outcome.own.value for outcome in member.outcomes.values()), 2) if averaged else None,
-        }
-        for row in report.rows
-        for member in row.members
-    ]
+            partial.write_text(getattr(results, ENDINGS[output.suffix.lower()])(), encoding="utf-8")
 
 
 def _names(text: str | None) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -16,5 +16,9 @@ RunFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the r
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+Precision = Annotated[
+    Literal["float32", "bfloat16", "float16"] | None,
+    typer.Option(help="bfloat16 is faster where the processor supports it, and less exact.", show_default="float32"),
+]
 BatchSize = Annotated[int, typer.Option(min=1, help="Sentences at a time.")]
 Device = Annotated[str | None, typer.Option(help="cpu, cuda, cuda:1, mps ...", show_default="the fastest there is")]

@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import time
-from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.markup import escape
 from rich.table import Table
 
-from isotrope.cli.console import counting, many, print_json, print_table, waiting
+from isotrope.cli.console import many, print_json, print_table, waiting
 from isotrope.cli.options import AsJson, Force
-from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.sources import HUB
-from isotrope.text.tables import check_table, write_table
 
 if TYPE_CHECKING:
-    from isotrope.text.parallel import Cleaner
+    from isotrope.text.pairs import CleanedPairs
 
 Output = Annotated[
     Path, typer.Option("--output", "-o", help="Where to write: .tsv or .jsonl, each also .gz, or .parquet.")
@@ -65,33 +61,32 @@ def clean(
 
     [dim]Example:[/] isotrope pairs clean wmt.tsv.gz --source zh --target en --output clean.tsv.gz
     """
-    from isotrope.text.parallel import PAIR, Cleaner, language_identifier, read_pairs
+    from isotrope.text.pairs import clean_pairs
 
-    check_table(output, force=force)
-    cleaner = Cleaner(source, target, min_length, max_length, max_ratio, one_per_source, language_identifier())
-    rows = chain.from_iterable(read_pairs(file, source, target) for file in files)
-    began, done = time.monotonic(), 0
-    with counting("Cleaning", None) as advance, write_table(output, PAIR) as write:
-        for good in cleaner(rows):
-            write(good)
-            advance(cleaner.seen - done)
-            done = cleaner.seen
-        if not cleaner.kept:
-            reasons = ", ".join(f"{rule} {count:,}" for rule, count in cleaner.dropped.items() if count)
-            raise IsotropeError(
-                f"{', '.join(files)}: of {many(done, 'pair')} none is left ({reasons or 'it is empty'})"
-            )
+    began = time.monotonic()
+    made = clean_pairs(
+        [Path(file) for file in files],
+        source,
+        target,
+        output,
+        min_length=min_length,
+        max_length=max_length,
+        max_ratio=max_ratio,
+        one_per_source=one_per_source,
+        force=force,
+        show_progress=True,
+    )
     seconds = time.monotonic() - began
     if as_json:
-        counts = {"pairs": cleaner.seen, "kept": cleaner.kept, "dropped": cleaner.dropped}
-        print_json({"output": str(output), **counts, "off": cleaner.off, "seconds": round(seconds, 1)})
+        counts = {"pairs": made.seen, "kept": len(made), "dropped": made.dropped}
+        print_json({"output": str(output), **counts, "off": made.off, "seconds": round(seconds, 1)})
         return
-    print_table(_report(cleaner))
-    for reason in cleaner.off:
+    print_table(_report(made))
+    for reason in made.off:
         typer.echo(f"Not checked: {reason}")
     typer.echo(
-        f"{output}: {cleaner.kept:,} of {many(cleaner.seen, 'pair')} kept, {seconds:.1f} s, "
-        f"{cleaner.seen / seconds:,.0f} pairs/s"
+        f"{output}: {len(made):,} of {many(made.seen, 'pair')} kept, {seconds:.1f} s, "
+        f"{made.seen / seconds:,.0f} pairs/s"
     )
 
 
@@ -115,34 +110,27 @@ def entailment(
 
     [dim]Example:[/] isotrope pairs entailment hub:stanfordnlp/snli --triplets --output triplets.tsv.gz
     """
-    check_table(output, force=force)
     if any(source.startswith(HUB) for source in sources):
         stay_offline_without_hub()
-    with waiting("Reading"), TemporaryDirectory() as folder:
-        from isotrope.text.entailment import PAIR, TRIPLET, entailment_pairs, entailment_triplets, read_nli
+    with waiting("Reading"):
+        from isotrope.text.pairs import entailment_pairs
 
-        nli = read_nli(sources, Path(folder))
-        columns, chunks = (TRIPLET, entailment_triplets(nli)) if triplets else (PAIR, entailment_pairs(nli))
-        rows = 0
-        with write_table(output, columns) as write:
-            for chunk in chunks:
-                write(chunk)
-                rows += len(chunk)
+        made = entailment_pairs([Path(source) for source in sources], output, triplets=triplets, force=force)
     typer.echo(
-        f"{output}: {many(rows, 'triplet' if triplets else 'pair')} ({', '.join(columns)}) out of "
-        f"{many(nli.counts.rows, 'labelled row')}; {many(nli.counts.unlabelled, 'row')} without a gold label and "
-        f"{nli.counts.blank:,} with a blank field left out"
+        f"{output}: {many(len(made), 'triplet' if triplets else 'pair')} ({', '.join(made.columns)}) out of "
+        f"{many(made.labelled, 'labelled row')}; {many(made.unlabelled, 'row')} without a gold label and "
+        f"{made.blank:,} with a blank field left out"
     )
 
 
-def _report(cleaner: Cleaner) -> Table:
+def _report(made: CleanedPairs) -> Table:
     from isotrope.text.parallel import RULES
 
     table = Table("Rule", "Dropped where", "Pairs", "For example")
     table.columns[2].justify = "right"
-    for rule, count in cleaner.dropped.items():
+    for rule, count in made.dropped.items():
         example = " | ".join(
-            side if len(side) <= SHOWN else f"{side[:SHOWN]}..." for side in cleaner.examples.get(rule, ())
+            side if len(side) <= SHOWN else f"{side[:SHOWN]}..." for side in made.examples.get(rule, ())
         )
         table.add_row(rule, RULES[rule], f"{count:,}", escape(example))
     return table

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from isotrope.cli.console import waiting
-from isotrope.cli.options import Resume, RunFolder
+from isotrope.cli.options import Precision, Resume, RunFolder
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences
 
@@ -51,7 +51,7 @@ def pretrain(
     learning_rate: Annotated[float, typer.Option(help="At its highest.")] = 1e-3,
     warmup: Annotated[int, typer.Option(min=0, help="Steps to get there.")] = 300,
     weight_decay: Annotated[float, typer.Option(min=0)] = 0.01,
-    bf16: Annotated[bool, typer.Option("--bf16", help="Compute in bfloat16.")] = False,
+    precision: Precision = None,
     save_steps: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 500,
     seed: Annotated[int, typer.Option(min=0)] = 1,
     resume: Resume = False,
@@ -81,7 +81,7 @@ def pretrain(
         learning_rate=learning_rate,
         warmup=warmup,
         weight_decay=weight_decay,
-        bf16=bf16,
+        precision=precision or "float32",
         save_steps=save_steps,
         seed=seed,
     )

@@ -91,6 +91,8 @@ def _problem(file: str) -> str | None:
 
     try:
         variants = library.variants(file)
+        for code in library.foreign_code(file):
+            typer.echo(f"{file}: imports {code}")
         for variant in variants:
             library.load(f"{file}:{variant}")
     except IsotropeError as error:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,17 +9,15 @@ import typer
 from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_table, waiting
-from isotrope.cli.models import MODEL_HELP, check_models, load_transformer
-from isotrope.cli.options import AsJson, Column, Data, Resume, RunFolder
+from isotrope.cli.models import MODEL_HELP, check_models
+from isotrope.cli.options import AsJson, Column, Data, Precision, Resume, RunFolder
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
 from isotrope.text.sources import HUB
 
 if TYPE_CHECKING:
-    from isotrope.encoders import Encoder
     from isotrope.recipes import Recipe
-    from isotrope.training.watch import Score
 
 MEANINGS = {  # of the figures in the log, in the order in which they are shown
     "alignment": "distance of two views of a sentence: low is good",
@@ -70,6 +66,7 @@ def train(
     seed: Annotated[int | None, typer.Option(min=0, show_default="the recipe's")] = None,
     teacher: Teacher = None,
     column: Column = None,
+    precision: Precision = None,
     resume: Resume = False,
     as_json: AsJson = False,
 ) -> None:
@@ -77,8 +74,8 @@ def train(
 
     [dim]Example:[/] isotrope train reviews.txt --model bundled --output runs/reviews
     """
-    from isotrope.training.checkpoints import check_run
     from isotrope.training.processes import is_main_process
+    from isotrope.training.run_folder import check_run
 
     chosen = dict(_setting(text) for text in settings or ())
     resolved = _checked_recipe(recipe, chosen, corpus)
@@ -89,16 +86,15 @@ def train(
         stay_offline_without_hub()
     check_models(_models(resolved, model, teacher))
     with waiting("Starting"):
-        from isotrope.training.development import development_scores, development_sets
         from isotrope.training.run import train as tune
-    began = time.monotonic()
-    encoder = tune(
+    run = tune(
         [Path(source) for source in corpus],
         recipe,
         model,
         output,
         steps=steps,
         seed=seed,
+        precision=precision,
         dev=dev or None,
         data=data,
         set=chosen,
@@ -106,12 +102,9 @@ def train(
         column=column,
         resume=resume,
     )
-    seconds = time.monotonic() - began
     if is_main_process():
-        sets = development_sets(dev or None, len(resolved.stages))
-        scores = _scores(development_scores(sets, data, resolved)[-1], model, resolved, encoder)
-        found = _summary(output, recipe, resolved, seconds, scores)
-        print_json(found) if as_json else _print_summary(found, model, sets[-1])
+        found = {**run.as_json(), "recipe": recipe}
+        print_json(found) if as_json else _print_summary(found, dev[-1] if dev else None)
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -146,46 +139,7 @@ def _models(recipe: Recipe, model: str, teacher: str | None) -> list[str]:
     return [name for name in dict.fromkeys(named) if name]
 
 
-def _scores(score: Score | None, model: str, recipe: Recipe, tuned: Encoder) -> dict[str, float] | None:
-    """On the development set; the model as it was is pooled as the tuned one is."""
-    if score is None:
-        return None
-    untuned = load_transformer(model, pooling=recipe.stages[-1].pooling.evaluation)
-    return {"before": round(score(untuned), 2), "after": round(score(tuned), 2)}
-
-
-def _summary(
-    output: Path, name: str, recipe: Recipe, seconds: float, scores: dict[str, float] | None
-) -> dict[str, Any]:
-    logs = _logs(output, len(recipe.stages))
-    return {
-        "output": str(output),
-        "encoder": str(output / "encoder"),
-        "recipe": name,
-        "steps": sum(lines[-1]["step"] for lines in logs),
-        "seconds": round(seconds, 1),
-        "dev": scores,
-        "figures": _figures(logs[-1]),
-    }
-
-
-def _logs(output: Path, stages: int) -> list[list[dict[str, Any]]]:
-    """The lines of each stage's log."""
-    folders = [output] if stages == 1 else [output / f"stage-{number + 1}" for number in range(stages)]
-    return [[json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()] for folder in folders]
-
-
-def _figures(lines: list[dict[str, Any]]) -> dict[str, dict[str, float]]:
-    """What needs no labels, before the first step and at the last measuring."""
-    measured = [line for line in lines if "eval_uniformity" in line]
-    return {
-        name: {"before": measured[0][f"eval_{name}"], "after": measured[-1][f"eval_{name}"]}
-        for name in MEANINGS
-        if f"eval_{name}" in measured[0]
-    }
-
-
-def _print_summary(found: dict[str, Any], model: str, dev: str | None) -> None:
+def _print_summary(found: dict[str, Any], dev: str | None) -> None:
     table = Table("", box=None, padding=(0, 2, 0, 0))
     for heading in ("Before", "After"):
         table.add_column(heading, justify="right")
@@ -200,7 +154,7 @@ def _print_summary(found: dict[str, Any], model: str, dev: str | None) -> None:
             f"{figure['after']:.3g}",
             f"[dim]{MEANINGS[name]}[/]",
         )
-    typer.echo(f"{found['recipe']} on {model}: {many(found['steps'], 'step')}, {found['seconds']:.1f} s\n")
+    typer.echo(f"{found['recipe']} on {found['model']}: {many(found['steps'], 'step')}, {found['seconds']:.1f} s\n")
     print_table(table)
     typer.echo(f"\nThe encoder is {found['encoder']}:\n")
     typer.echo("    from sentence_transformers import SentenceTransformer")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,11 +12,11 @@ import typer
 from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_table, waiting
-from isotrope.cli.options import AsJson, Column, Force
-from isotrope.io.atomic import check_output
+from isotrope.cli.options import AsJson, Column, Device, Force, Precision
+from isotrope.cli.settings import KindSettings, read_settings
 
 if TYPE_CHECKING:
-    from isotrope.views.text import Counts, TextView
+    from isotrope.views.text import ViewTable
 
 EXAMPLES = 3
 
@@ -52,7 +53,9 @@ DropIdentical = Annotated[bool, typer.Option("--drop-identical", help="Leave out
 def views(
     corpus: Corpus,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where to write: .parquet.")],
-    kind: Annotated[str, typer.Option(help="back-translation, synonyms or mlm.")] = "back-translation",
+    kind: Annotated[
+        str, typer.Option(help="back-translation, synonyms, mlm, or package.module:function.")
+    ] = "back-translation",
     pivot: Pivots = None,
     engine: Engine = None,
     source: Language = None,
@@ -61,7 +64,10 @@ def views(
     rate: Rate = None,
     model: Model = None,
     wordnet: WordNet = None,
+    settings: KindSettings = None,
     column: Column = None,
+    device: Device = None,
+    precision: Precision = None,
     seed: Annotated[int | None, typer.Option(help="For what is drawn at random.", show_default="1")] = None,
     drop_identical: DropIdentical = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Make all anew, whatever the cache has.")] = False,
@@ -74,18 +80,30 @@ def views(
 
     [dim]Example:[/] isotrope views sentences.txt --pivot pt --pivot es --output views.parquet
     """
-    check_output(output, (".parquet",), force=force)
-    fields = {"engine": engine, "source": source, "beam": beam, "sampling": sampling or None, "rate": rate}
-    given = {**fields, "model": model, "wordnet": wordnet, "seed": seed}
-    made = _make(kind, pivot, {name: value for name, value in given.items() if value is not None})
+    options: dict[str, Any] = {"engine": engine, "source": source, "beam": beam, "sampling": sampling or None}
+    options |= {"rate": rate, "model": model, "wordnet": wordnet, "seed": seed}
+    options |= {"device": device, "precision": precision}
+    given = {name: value for name, value in options.items() if value is not None} | read_settings(settings)
+    each = [{"kind": kind, **given, "pivot": one} for one in pivot or ()] or [{"kind": kind, **given}]
     began = time.monotonic()
-    counts = _run(corpus, made, output, column=column, drop_identical=drop_identical, fresh=fresh)
-    examples = _examples(output)
+    with waiting("Looking for what is needed"):
+        from isotrope.views.text import make_views
+
+    made = make_views(
+        [Path(one) for one in corpus],
+        {f"view{number}": view for number, view in enumerate(each, 1)},
+        output,
+        column=column,
+        drop_identical=drop_identical,
+        fresh=fresh,
+        force=force,
+        show_progress=True,
+    )
+    counts, examples = made.counts, list(islice(made, EXAMPLES))
     if as_json:
-        parameters = {name: view.parameters for name, view in made.items()}
-        print_json({"output": str(output), **asdict(counts), "parameters": parameters, "examples": examples})
+        print_json({"output": str(output), **asdict(counts), "parameters": made.parameters, "examples": examples})
         return
-    print_table(_table(made, counts))
+    print_table(_table(made))
     for example in examples:
         typer.echo("\n" + "\n".join(f"{name:>6}  {text}" for name, text in example.items()))
     typer.echo(
@@ -94,40 +112,12 @@ def views(
     )
 
 
-def _make(kind: str, pivots: list[str] | None, given: dict[str, Any]) -> dict[str, TextView]:
-    """view1, view2 ...: one for each pivot."""
-    with waiting("Looking for what is needed"):
-        from isotrope.views.text import make_text_view
-
-        each = [{**given, "pivot": pivot} for pivot in pivots or ()] or [given]
-        return {f"view{number}": make_text_view(kind, **fields) for number, fields in enumerate(each, 1)}
-
-
-def _run(corpus: list[str], made: dict[str, TextView], output: Path, *, column: str | None, **options: Any) -> Counts:
-    from isotrope.views.text import count_texts, make_views, watching
-
-    total = None
-    if all(Path(source).is_file() for source in corpus):  # a pipe can be read once only
-        with waiting("Reading the corpus"):
-            total = count_texts(corpus, column)
-    with watching("Views", total) as progress:
-        return make_views(corpus, made, output, column=column, progress=progress, **options)
-
-
-def _examples(output: Path) -> list[dict[str, str]]:
-    from pyarrow import parquet
-
-    first = next(parquet.ParquetFile(output).iter_batches(batch_size=EXAMPLES))
-    rows: list[dict[str, str]] = first.to_pylist()
-    return rows
-
-
-def _table(made: dict[str, TextView], counts: Counts) -> Table:
+def _table(made: ViewTable) -> Table:
     table = Table("Sentences")
-    for name, view in made.items():
-        said = ", ".join(str(view.parameters[key]) for key in ("pivot", "engine") if key in view.parameters)
-        table.add_column(f"{name}\n[dim]{said or view.parameters.get('kind', '')}[/]", justify="right")
-    columns = counts.views.values()
+    for name, parameters in made.parameters.items():
+        said = ", ".join(str(parameters[key]) for key in ("pivot", "engine") if key in parameters)
+        table.add_column(f"{name}\n[dim]{said or parameters.get('kind', '')}[/]", justify="right")
+    columns = made.counts.views.values()
     rows = {
         "with a view": [view.made for view in columns],
         "  identical to the sentence": [view.identical for view in columns],

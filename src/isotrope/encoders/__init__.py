@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from isotrope.encoders.encoder import Encoder
+    from isotrope.encoders.encoding import EncodedFile, encode
     from isotrope.encoders.loading import load, load_any
     from isotrope.encoders.plain import PlainEncoder
     from isotrope.encoders.pooling import Pooling
     from isotrope.encoders.together import encode_together
 
-__all__ = ["Encoder", "PlainEncoder", "Pooling", "encode_together", "load", "load_any"]
+__all__ = ["EncodedFile", "Encoder", "PlainEncoder", "Pooling", "encode", "encode_together", "load", "load_any"]
 _HOME = {
+    "EncodedFile": "encoding",
     "Encoder": "encoder",
     "PlainEncoder": "plain",
     "Pooling": "pooling",
+    "encode": "encoding",
     "encode_together": "together",
     "load": "loading",
     "load_any": "loading",

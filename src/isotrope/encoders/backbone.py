@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import partial
 from typing import Any, Literal, Protocol
 
@@ -45,6 +45,7 @@ class Backbone(nn.Module):
         self.config: Any = model.config
         self.layers: int = self.config.num_hidden_layers
         self.dim: int = self.config.hidden_size
+        self.precision = torch.float32  # of the computation; the weights and what comes out are as they are
         self.position_offset, self.packs = 0, False
         self._probe()
 
@@ -55,16 +56,16 @@ class Backbone(nn.Module):
 
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """The last layer, (rows, width, dim)."""
-        with self._seen_through(view, batch):
+        with self._seen_through(view, batch), self._computing():
             hidden: Tensor = self.model(**self.inputs(batch, view)).last_hidden_state
-        return hidden
+        return self._computed(hidden)
 
     def hidden_states(self, batch: Batch, view: EmbeddingView | None = None) -> tuple[Tensor, ...]:
         """Layer 0 (the embeddings), 1, ... `layers`, each (rows, width, dim)."""
-        with self._seen_through(view, batch):
+        with self._seen_through(view, batch), self._computing():
             inputs = self.inputs(batch, view)
             states: tuple[Tensor, ...] = self.model(**inputs, output_hidden_states=True).hidden_states
-        return states
+        return tuple(map(self._computed, states))
 
     def inputs(self, batch: Batch, view: EmbeddingView | None = None) -> dict[str, Tensor]:
         """What the transformer is called with."""
@@ -74,6 +75,16 @@ class Backbone(nn.Module):
         elif batch.packed:
             inputs["position_ids"] = batch.position_ids + self.position_offset
         return inputs
+
+    def _computing(self) -> AbstractContextManager[Any]:
+        """Autocast to `precision`; nothing where that is float32, so that a training loop's autocast holds."""
+        if self.precision == torch.float32:
+            return nullcontext()
+        return torch.autocast(next(self.parameters()).device.type, dtype=self.precision)
+
+    def _computed(self, hidden: Tensor) -> Tensor:
+        """Back in the type of the weights: what follows is little work, and keeps its digits."""
+        return hidden if self.precision == torch.float32 else hidden.to(self.dtype)
 
     @contextmanager
     def _seen_through(self, view: EmbeddingView | None, batch: Batch) -> Iterator[None]:

@@ -18,8 +18,9 @@ from torch.nn import functional
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch, lay_out
 from isotrope.encoders.pooling import Pooling, mix
-from isotrope.encoders.progress import progress
+from isotrope.encoders.precision import dtype_of
 from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import progress
 
 CHUNK_BATCHES = 64  # how many batches are read ahead and sorted by length together
 
@@ -76,6 +77,15 @@ class Encoder(nn.Module):
     def device(self) -> torch.device:
         """Where the weights are."""
         return next(self.backbone.parameters()).device
+
+    @property
+    def precision(self) -> str:
+        """What the backbone computes in: `float32`, `bfloat16` or `float16`. Weights and vectors are float32."""
+        return str(self.backbone.precision).removeprefix("torch.")
+
+    @precision.setter
+    def precision(self, name: str) -> None:
+        self.backbone.precision = dtype_of(name)
 
     @property
     def dim(self) -> int:

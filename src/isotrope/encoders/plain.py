@@ -15,6 +15,7 @@ from torch import nn
 from isotrope.encoders.card import plain_card
 from isotrope.encoders.encoder import CHUNK_BATCHES, Encoder
 from isotrope.encoders.pooling import Pooling
+from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.saving import write
 from isotrope.io.errors import IsotropeError
 
@@ -31,6 +32,7 @@ class PlainEncoder(nn.Module):
         self.model: Any = model
         self.name = name
         self.truncated = 0  # sentences cut at `max_seq_length` so far
+        self.precision = "float32"  # what is computed in; vectors are float32
 
     @classmethod
     def of(cls, encoder: Encoder, modules: list[nn.Module]) -> PlainEncoder:
@@ -67,7 +69,9 @@ class PlainEncoder(nn.Module):
         """`SentenceTransformer.encode`, with its options, of any iterable of sentences; no bar unless asked for."""
         texts = sentences if isinstance(sentences, str) else list(sentences)
         self._count_truncated([texts] if isinstance(texts, str) else texts)
-        return self.model.encode(texts, **{"show_progress_bar": False, **options})
+        dtype = dtype_of(self.precision)
+        with torch.autocast(self.device.type, dtype=dtype, enabled=dtype != torch.float32):
+            return self.model.encode(texts, **{"show_progress_bar": False, **options})
 
     def encode_stream(
         self, sentences: Iterable[str], *, batch_size: int = 32, **options: Any

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import copy
-import os
-import shutil
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +13,8 @@ from sentence_transformers.sentence_transformer.modules import WeightedLayerPool
 from torch import nn
 
 from isotrope.encoders.card import model_card
-from isotrope.encoders.progress import quiet_transformers
-from isotrope.io.errors import IsotropeError
+from isotrope.encoders.quiet import quiet_transformers
+from isotrope.io.atomic import whole_folder
 
 if TYPE_CHECKING:
     from isotrope.encoders.encoder import Encoder
@@ -39,31 +36,15 @@ def save(encoder: Encoder, folder: str | Path, *, card: str | None = None, force
 
 
 def write(model: SentenceTransformer, folder: str | Path, card: str, *, force: bool = False) -> Path:
-    """A model and its card, Markdown, to a folder that is made beside its place and then moved there."""
+    """A model and its card, Markdown, to a folder that is whole or not there at all."""
     target = Path(folder)
-    check_folder(target, force=force)
-    target.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        made.chmod(0o755)
+    with whole_folder(target, force=force) as made:
         with quiet_transformers():
             model.save(str(made), create_model_card=False)
         (made / "README.md").write_text(card, encoding="utf-8")
         for file in made.rglob("*"):
             file.chmod(0o755 if file.is_dir() else 0o644)
-        if target.exists():
-            shutil.rmtree(target)
-        os.replace(made, target)
-    except BaseException:
-        shutil.rmtree(made, ignore_errors=True)
-        raise
     return target
-
-
-def check_folder(target: Path, *, force: bool = False) -> None:
-    """Refuses a folder that is there already."""
-    if target.exists() and not force:
-        raise IsotropeError(f"{target}: exists already; choose another folder, or replace it with --force (force=True)")
 
 
 def modules_of(encoder: Encoder, *, all_layers: bool = False) -> list[nn.Module]:

@@ -1,5 +1,30 @@
-"""How good the vectors are: similarity tasks, layers, geometry."""
+"""How good the vectors are: tasks side by side, a verdict without labels, geometry, layers."""
 
-from isotrope.evaluation.sts import TASKS, Pairs, Result, evaluate, load_task
+from isotrope.evaluation.correlation import PairScores, score_pairs
+from isotrope.evaluation.data.pairs import Pairs, read_pairs
+from isotrope.evaluation.geometry.inspections import Inspections, inspect
+from isotrope.evaluation.geometry.layers import LayerMap, layers
+from isotrope.evaluation.label_free.comparison import Comparison, compare
+from isotrope.evaluation.results.results import Results
+from isotrope.evaluation.runner import evaluate
+from isotrope.evaluation.tasks import Figure, Outcome, Task, TaskSpec, load_pairs
 
-__all__ = ["TASKS", "Pairs", "Result", "evaluate", "load_task"]
+__all__ = [
+    "Comparison",
+    "Figure",
+    "Inspections",
+    "LayerMap",
+    "Outcome",
+    "PairScores",
+    "Pairs",
+    "Results",
+    "Task",
+    "TaskSpec",
+    "compare",
+    "evaluate",
+    "inspect",
+    "layers",
+    "load_pairs",
+    "read_pairs",
+    "score_pairs",
+]

@@ -1,20 +1,17 @@
-"""Does tuning an encoder harm its supervised fine-tuning? Paper 1, appendix A.4: five tasks of GLUE.
-
-GLUE keeps its test labels to itself. So the first tenth of its validation set chooses the epoch and the rest is what is
-tested on. Two sets at hand are not quite GLUE's: a file of MRPC has the split `test`, which then stands for the
-validation set; and where there is only the validation set of QNLI, every second row of it is trained on.
-"""
+"""Does tuning an encoder harm its supervised fine-tuning? Paper 1, appendix A.4: five tasks of GLUE."""
 
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import mean, stdev
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from rich.table import Table
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 from transformers import (
     AutoModelForSequenceClassification,
@@ -29,32 +26,13 @@ from transformers import (
 from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders import Encoder
-from isotrope.encoders.progress import quiet_transformers
-from isotrope.evaluation.labelled import WHOLE, Example, Labelled, LabelledTask, labelled_file, load_labelled
-from isotrope.io.errors import IsotropeError, nearest
-
-_HUB = {"train": "train", "validation": "dev"}
-_FILE = {"train": "train", "dev": "dev"}
-_PAIR = ("sentence1", "sentence2")
-_SENTENCE = {"text": "sentence"}
-
-GLUE_TASKS: dict[str, LabelledTask] = {
-    name: LabelledTask(name, file, "nyu-mll/glue", _HUB, splits, columns, name, hub_names)
-    for name, file, splits, columns, hub_names in (
-        ("qnli", "glue/qnli.tsv", _FILE, ("question", "sentence"), {}),
-        ("sst2", "transfer/sst2_sentences.tsv", _FILE, ("text",), _SENTENCE),
-        (
-            "cola",
-            "glue/cola.tsv",
-            {"train": "train", "in_domain_dev": "dev", "out_of_domain_dev": "dev"},
-            ("text",),
-            _SENTENCE,
-        ),
-        ("mrpc", "transfer/mrpc.tsv", {"train": "train", "test": "dev"}, _PAIR, {}),
-        ("rte", "glue/rte.tsv", _FILE, _PAIR, {}),
-    )
-}
-QNLI_DEV = LabelledTask("qnli", "glue/qnli_dev.tsv", "", {}, columns=("question", "sentence"))
+from isotrope.encoders.quiet import quiet_transformers
+from isotrope.evaluation.data.glue import Glue, load_glue
+from isotrope.evaluation.data.labelled import Example
+from isotrope.evaluation.models import Model, check_models, model_name, open_transformer
+from isotrope.evaluation.protocols import SILENT, Display
+from isotrope.evaluation.results.printing import Printable
+from isotrope.io.errors import IsotropeError
 
 Metric = Callable[[Any, Any], float]
 METRICS: dict[str, dict[str, Metric]] = {  # as GLUE has them; the first is a task's own
@@ -62,6 +40,61 @@ METRICS: dict[str, dict[str, Metric]] = {  # as GLUE has them; the first is a ta
     "mrpc": {"f1": f1_score, "accuracy": accuracy_score},
 }
 ACCURACY: dict[str, Metric] = {"accuracy": accuracy_score}
+
+
+def finetune(
+    model: Model,
+    task: str,
+    *,
+    data: str | Path | None = None,
+    seeds: Iterable[int] = (1,),
+    epochs: int = 3,
+    learning_rate: float = 2e-5,
+    batch_size: int = 32,
+    limit: int | None = None,
+    device: str | None = None,
+    display: Display = SILENT,
+) -> FineTuning:
+    """Fine-tunes copies of a model on a task of GLUE; the model itself stays as it is.
+
+    Args:
+        model: A name, a model folder, the folder of a run, an `Encoder` or a `SentenceTransformer`.
+        task: `qnli`, `sst2`, `cola`, `mrpc` or `rte`.
+        data: Folder of data sets; by default `$ISOTROPE_DATA`, else the Hugging Face Hub.
+        seeds: One run for each.
+        epochs: Passes over the training rows.
+        learning_rate: Falls to 0 over the run.
+        batch_size: Training rows at a time.
+        limit: Only so many rows of each split, to try it out.
+        device: `cpu`, `cuda`, `cuda:1`, `mps` ...; by default the fastest there is.
+        display: Shows progress; by default nothing is shown.
+
+    Returns:
+        The figures of each run. The first tenth of the validation set chooses the epoch, the rest is tested on.
+
+    Example: `finetune("bundled", "rte", seeds=(1, 2, 3), data="data")`
+    """
+    with display.waiting(f"Reading {task}"):
+        glue = load_glue(task, data=Path(data) if data else None)
+    check_models([model])
+    with display.waiting(f"Loading {model_name(model)}"):
+        encoder = open_transformer(model, device=device)
+    options: dict[str, Any] = {
+        "epochs": epochs,
+        "learning_rate": learning_rate,
+        "batch_size": batch_size,
+        "limit": limit,
+    }
+    seeds, runs = list(seeds), []
+    with display.counting(task, len(seeds)) as advance:
+        for seed in seeds:
+
+            def stepped(done: int, steps: int, seed: int = seed) -> None:
+                advance(0, f"{task}, seed {seed}: step {done:,} of {steps:,}")
+
+            runs.append(fine_tune(encoder, task, data=glue, seed=seed, stepped=stepped, **options))
+            advance(1)
+    return FineTuning(model_name(model), task, runs, glue.note)
 
 
 @dataclass(frozen=True)
@@ -85,28 +118,38 @@ class FineTuned:
         return {"seed": self.seed, "test": test, "dev": round(self.dev, 2), "rows": self.rows}
 
 
-class Glue(NamedTuple):
-    """The rows of a task as paper 1 divides them; `note` says what is not as in the paper."""
+@dataclass(frozen=True)
+class FineTuning(Printable):
+    """A model on a task, under several seeds; `note` says what is not as in the paper."""
 
-    classes: list[str]
-    train: list[Example]
-    dev: list[Example]
-    test: list[Example]
-    note: str
+    model: str
+    task: str
+    runs: Sequence[FineTuned]
+    note: str = ""
 
+    def parts(self) -> Iterator[Table | str]:
+        """A row for each seed, and their mean."""
+        rows = ", ".join(f"{split} {rows:,}" for split, rows in self.runs[0].rows.items())
+        yield f"{self.model} on {self.task}, x 100 ({rows} rows)"
+        table = Table("Seed")
+        for name in (*self.runs[0].test, "dev"):
+            table.add_column(name, justify="right")
+        figures = [[*run.test.values(), run.dev] for run in self.runs]
+        for run, line in zip(self.runs, figures, strict=True):
+            table.add_row(str(run.seed), *(f"{figure:.2f}" for figure in line))
+        if len(self.runs) > 1:
+            table.add_section()
+            columns = zip(*figures, strict=True)
+            table.add_row("mean ± sd", *(f"[bold]{mean(column):.2f}[/] ± {stdev(column):.2f}" for column in columns))
+        yield table
 
-def load_glue(task: str, *, data: Path | None = None) -> Glue:
-    """The rows of a task: from the folder `data` (else `ISOTROPE_DATA`) where its file is there, else from the Hub."""
-    if task not in GLUE_TASKS:
-        known = ", ".join(GLUE_TASKS)
-        raise IsotropeError(f"unknown GLUE task '{task}'{nearest(task, GLUE_TASKS)}; choose from {known}")
-    wanted = GLUE_TASKS[task]
-    if task == "qnli" and not labelled_file(wanted, data) and labelled_file(QNLI_DEV, data):
-        return _divide(*_halves(load_labelled(QNLI_DEV, data)))
-    note = ""
-    if task == "mrpc" and labelled_file(wanted, data):
-        note = "the file has no validation set of GLUE's; its split 'test' stands for it"
-    return _divide(load_labelled(wanted, data), note)
+    def as_dict(self) -> dict[str, Any]:
+        """Figures to two decimals."""
+        scores = [run.score for run in self.runs]
+        spread = {"deviation": round(stdev(scores), 2)} if len(scores) > 1 else {}
+        found = {"metric": next(iter(self.runs[0].test)), "mean": round(mean(scores), 2), **spread}
+        note = {"note": self.note} if self.note else {}
+        return {"model": self.model, "task": self.task, **found, **note, "runs": [run.as_json() for run in self.runs]}
 
 
 def fine_tune(
@@ -159,22 +202,6 @@ def fine_tune(
         dev=trainer.state.best_metric,
         rows=dict(zip(("train", "dev", "test"), map(len, parts), strict=True)),
     )
-
-
-def _halves(labelled: Labelled) -> tuple[Labelled, str]:
-    """A validation set alone, of which every second row is for training."""
-    examples = [row._replace(split="dev" if i % 2 else "train") for i, row in enumerate(labelled.part(WHOLE))]
-    note = f"{labelled.source} has no training rows: every second one is trained on, so that the figure is no other's"
-    return Labelled(labelled.source, examples), note
-
-
-def _divide(labelled: Labelled, note: str) -> Glue:
-    labelled.check("train", "dev")
-    validation = labelled.part("dev")
-    if len(validation) < 10:
-        raise IsotropeError(f"{labelled.source}: {len(validation)} validation rows; a tenth of them needs 10 or more")
-    cut = len(validation) // 10
-    return Glue(labelled.classes, labelled.part("train"), validation[:cut], validation[cut:], note)
 
 
 def _tokens(encoder: Encoder, examples: Sequence[Example], classes: Sequence[str]) -> list[dict[str, Any]]:

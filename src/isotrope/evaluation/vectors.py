@@ -1,17 +1,14 @@
 """Vectors on disk, so that an encoder that has not changed need not encode the same sentences again.
 
-One SQLite file an encoder, named by what decides its vectors: weights, tokenizer, pooling and the rest, but not what
-stands behind the pooling. It holds a pooled vector for each text, and the figures of classifiers that were trained on
-vectors. A transaction is whole or not there, and several processes may use one file at once.
+One store per encoder, named by what decides its vectors: weights, tokenizer, pooling and the rest, but not what stands
+behind the pooling. It holds a pooled vector for each text, and the figures of classifiers that were trained on vectors.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -22,20 +19,13 @@ import torch
 from numpy.typing import NDArray
 
 from isotrope.encoders import Encoder, PlainEncoder, encode_together
-from isotrope.encoders.loading import sha256
-from isotrope.evaluation.encodes import Encodes
-from isotrope.io.errors import IsotropeError
-from isotrope.text.cache import cache_folder
+from isotrope.evaluation.protocols import SentenceEncoder
+from isotrope.io.cache import cache_folder
+from isotrope.io.hashes import digest, hasher, sha256
+from isotrope.io.store import Store
 
 LARGEST = 4 * 2**30  # bytes of all files together; beyond it those that were used longest ago are removed
-PATIENCE = 60  # seconds to wait for another process that is writing
 ENCODED_AT_ONCE = 4096  # sentences, after which they are written
-ASKED_AT_ONCE = 512  # keys in one query; SQLite has a limit
-
-TABLES = """
-CREATE TABLE IF NOT EXISTS vectors (text BLOB PRIMARY KEY, vector BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS figures (work TEXT PRIMARY KEY, figures TEXT NOT NULL);
-"""
 
 
 def vectors_folder() -> Path:
@@ -43,21 +33,22 @@ def vectors_folder() -> Path:
     return cache_folder() / "vectors"
 
 
-def fingerprint(encoder: Encodes) -> str | None:
+def fingerprint(encoder: SentenceEncoder) -> str | None:
     """A digest of all that decides an encoder's vectors; None for one of a kind that can't be looked into."""
-    digest = hashlib.blake2b(version("isotrope").encode(), digest_size=16)
+    found = hasher()
+    found.update(version("isotrope").encode())
     if isinstance(encoder, Encoder):
-        digest.update(json.dumps(_settings(encoder), sort_keys=True, default=str).encode())
+        found.update(json.dumps(_settings(encoder), sort_keys=True, default=str).encode())
     elif isinstance(encoder, PlainEncoder):
         for name, content in _saved(encoder):
-            digest.update(f"{name} {content}".encode())
+            found.update(f"{name} {content}".encode())
     else:
         return None
     for name, weights in encoder.state_dict().items():
         if "pooler." not in name:  # BERT's own is random where the checkpoint has none; `cls-mlp` has it in its tail
-            digest.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
-            digest.update(weights.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
-    return digest.hexdigest()
+            found.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
+            found.update(weights.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()
 
 
 def _settings(encoder: Encoder) -> dict[str, Any]:
@@ -86,7 +77,7 @@ def _saved(encoder: PlainEncoder) -> Iterator[tuple[str, str]]:
 
 @contextmanager
 def remembered(
-    encoder: Encodes, *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
+    encoder: SentenceEncoder, *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
 ) -> Iterator[Vectors]:
     """The encoder with its cache open, or with one in memory. `encoded` hears how many sentences more have vectors."""
     with remembered_together([encoder], cache=cache, encoded=encoded) as (vectors,):
@@ -95,7 +86,7 @@ def remembered(
 
 @contextmanager
 def remembered_together(
-    encoders: Sequence[Encodes], *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
+    encoders: Sequence[SentenceEncoder], *, cache: bool = True, encoded: Callable[[int], None] = lambda sentences: None
 ) -> Iterator[list[Vectors]]:
     """The same for several encoders of one backbone: what one of them encodes, the others need not."""
     with ExitStack() as stack:
@@ -105,35 +96,31 @@ def remembered_together(
         yield several
 
 
-def _open(encoder: Encodes, cache: bool, stack: ExitStack) -> Vectors:
+def _open(encoder: SentenceEncoder, cache: bool, stack: ExitStack) -> Vectors:
     """A file is of the pooled vectors: what stands behind the pooling is cheap, and takes them as they are."""
     body = encoder.with_tail([]) if isinstance(encoder, Encoder) and len(encoder.tail) else encoder
     identity = fingerprint(body) if cache else None
     whole = fingerprint(encoder) if identity and body is not encoder else identity
-    file = vectors_folder() / f"{identity}.sqlite" if identity else Path(":memory:")
-    with _words(file):
-        if identity:
-            file.parent.mkdir(parents=True, exist_ok=True)
-        database = stack.enter_context(closing(sqlite3.connect(file, timeout=PATIENCE)))
-        database.executescript(TABLES)
-        if identity:
-            file.touch()  # used now, whether anything is added or not
-            _make_room(file)
-    return Vectors(encoder, body, database, file, whole or "")
+    if not identity:
+        return Vectors(encoder, body, stack.enter_context(Store()), "")
+    file = vectors_folder() / f"{identity}.sqlite"
+    store = stack.enter_context(Store(file))
+    _make_room(file)
+    return Vectors(encoder, body, store, whole or "")
 
 
 class Vectors:
     """An encoder that looks up before it encodes."""
 
-    def __init__(self, encoder: Encodes, body: Encodes, database: sqlite3.Connection, file: Path, whole: str) -> None:
+    def __init__(self, encoder: SentenceEncoder, body: SentenceEncoder, store: Store, whole: str) -> None:
         self.encoder = encoder
         self.several: list[Vectors] = [self]  # those that have vectors of whatever one of them encodes
         self.encoded: Callable[[int], None] = lambda sentences: None
-        self._body, self._database, self._file, self._whole = body, database, file, whole
+        self._body, self._store, self._whole = body, store, whole
 
     def encode(self, sentences: Iterable[str], *, batch_size: int = 64) -> NDArray[np.floating[Any]]:
         """One vector a sentence, in their order: (sentences, dim)."""
-        pairs = [(_key(text), text) for text in sentences]
+        pairs = [(digest(text), text) for text in sentences]
         texts = dict(pairs)
         found = self._look_up(list(texts))
         self.encoded(len(found))
@@ -150,15 +137,12 @@ class Vectors:
 
     def once(self, work: str, make: Callable[[], dict[str, Any]]) -> dict[str, Any]:
         """The figures of some `work` on the vectors: made, or as they were made before. They must be plain JSON."""
-        work = f"{self._whole} {work}"
-        with _words(self._file):
-            row = self._database.execute("SELECT figures FROM figures WHERE work = ?", [work]).fetchone()
-        if row is not None:
-            known: dict[str, Any] = json.loads(row[0])
-            return known
+        key = digest(f"figures {self._whole} {work}")
+        if known := self._store.find([key]):
+            figures: dict[str, Any] = json.loads(known[key])
+            return figures
         figures = make()
-        with _words(self._file), self._database:
-            self._database.execute("INSERT OR IGNORE INTO figures VALUES (?, ?)", [work, json.dumps(figures)])
+        self._store.add({key: json.dumps(figures).encode()})
         return figures
 
     @torch.no_grad()
@@ -171,48 +155,24 @@ class Vectors:
         return torch.cat(blocks).float().cpu().numpy()
 
     def _look_up(self, keys: list[bytes]) -> dict[bytes, NDArray[Any]]:
-        found: dict[bytes, NDArray[Any]] = {}
-        with _words(self._file):
-            for start in range(0, len(keys), ASKED_AT_ONCE):
-                some = keys[start : start + ASKED_AT_ONCE]
-                query = f"SELECT text, vector FROM vectors WHERE text IN ({','.join('?' * len(some))})"
-                found |= {key: np.frombuffer(vector, "<f4") for key, vector in self._database.execute(query, some)}
-        return found
+        return {key: np.frombuffer(vector, "<f4") for key, vector in self._store.find(keys).items()}
 
     def _write(self, vectors: dict[bytes, NDArray[Any]]) -> None:
-        rows = ((key, vector.astype("<f4", copy=False).tobytes()) for key, vector in vectors.items())
-        with _words(self._file), self._database:
-            self._database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+        self._store.add({key: vector.astype("<f4", copy=False).tobytes() for key, vector in vectors.items()})
 
 
-def _pooled(bodies: Sequence[Encodes], texts: list[str], batch_size: int) -> list[NDArray[Any]]:
+def _pooled(bodies: Sequence[SentenceEncoder], texts: list[str], batch_size: int) -> list[NDArray[Any]]:
     if len(bodies) == 1:
         return [bodies[0].encode(texts, batch_size=batch_size)]
     return encode_together([one for one in bodies if isinstance(one, Encoder)], texts, batch_size=batch_size)
 
 
-def _key(text: str) -> bytes:
-    return hashlib.blake2b(text.encode(), digest_size=16).digest()
-
-
 def _make_room(kept: Path) -> None:
     """Removes what was used longest ago, until the rest is small enough."""
-    files = sorted(kept.parent.glob("*.sqlite"), key=lambda file: file.stat().st_mtime)
-    size = sum(file.stat().st_size for file in files)
-    for file in files:
-        if size > LARGEST and file != kept:
-            size -= file.stat().st_size
-            with suppress(OSError):  # where another process has it open, Windows says no
+    with suppress(OSError):  # another process may remove a file first; where it has one open, Windows says no
+        files = sorted(kept.parent.glob("*.sqlite"), key=lambda file: file.stat().st_mtime)
+        size = sum(file.stat().st_size for file in files)
+        for file in files:
+            if size > LARGEST and file != kept:
+                size -= file.stat().st_size
                 file.unlink()
-
-
-@contextmanager
-def _words(file: Path) -> Iterator[None]:
-    """What keeps a cache from being used, in one line."""
-    try:
-        yield
-    except (sqlite3.Error, OSError) as error:
-        raise IsotropeError(
-            f"{file}: the cache of vectors can't be used ({error}); leave it out with --no-cache, "
-            "or begin a new one after isotrope cache clear"
-        ) from error

@@ -69,7 +69,6 @@ from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.sources import text_columns
 from isotrope.training.assemble import finished, make_learner
 from isotrope.training.batches import laid_out
-from isotrope.training.engine import AfterStep
 from isotrope.training.learner import Learner
 
 log = logging.getLogger(__name__)
@@ -157,16 +156,15 @@ class IsotropeLoss(nn.Module):
         return features
 
 
-class _AfterStep(AfterStep):
-    """The engine's own, for a learner that is the trainer's loss, not its model."""
+class _AfterStep(TrainerCallback):  # type: ignore[misc]
+    """Tells the learner, which is the trainer's loss, that the optimiser has stepped."""
 
     def __init__(self, learner: Learner) -> None:
         self.learner = learner
 
-    def on_optimizer_step(
-        self, args: Any, state: TrainerState, control: TrainerControl, model: Any = None, **kwargs: Any
-    ) -> None:
-        super().on_optimizer_step(args, state, control, model=self.learner)
+    def on_optimizer_step(self, args: Any, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+        """Momentum copies, queues and learnt temperatures."""
+        self.learner.after_step((state.global_step + 1) / state.max_steps)
 
 
 def _stage(recipe: Recipe) -> Stage:

@@ -1,28 +1,49 @@
-"""Output files that are whole or not there at all."""
+"""Output files and folders that are whole or not there at all, whatever moment the process ends at."""
 
 from __future__ import annotations
 
+import errno
 import os
+import platform
+import secrets
+import shutil
+import time
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from functools import lru_cache
 from glob import escape
 from pathlib import Path
 
 from psutil import pid_exists
 
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, reason
+from isotrope.io.hashes import digest
+
+STEM = 40  # characters of a name that its partial file keeps: the whole must fit into 255 bytes
+ABANDONED = 24 * 3600  # seconds after which a partial file of another machine or container is taken for left behind
+PARTIAL, REPLACED = "partial", "replaced"
 
 
 def check_output(path: Path, endings: Collection[str], *, force: bool = False) -> None:
     """Refuses a path that could not be written, before any work is put into what would go there."""
     if path.suffix.lower() not in endings:
         raise IsotropeError(f"{path}: the output's name must end in {' or '.join(endings)}")
-    if path.is_dir():
-        raise IsotropeError(f"{path}: a folder, where a file is to be written")
-    if not path.parent.is_dir():
-        raise IsotropeError(f"{path}: there is no folder '{path.parent}' to write it to")
-    if path.exists() and not force:
-        raise IsotropeError(f"{path}: exists already; give --force to overwrite it")
+    with _in_words(path):
+        if path.is_dir():
+            raise IsotropeError(f"{path}: a folder, where a file is to be written")
+        if not path.parent.is_dir():
+            raise IsotropeError(f"{path}: there is no folder '{path.parent}' to write it to")
+        if _exists(path) and not force:
+            raise IsotropeError(f"{path}: exists already; give force=True to overwrite it", argument="force=True")
+
+
+def check_folder(target: Path, *, force: bool = False) -> None:
+    """Refuses a folder that is there already."""
+    with _in_words(target):
+        if _exists(target) and not force:
+            raise IsotropeError(
+                f"{target}: exists already; choose another folder, or replace it with force=True", argument="force=True"
+            )
 
 
 @contextmanager
@@ -31,18 +52,132 @@ def whole_or_nothing(path: Path) -> Iterator[Path]:
 
     What a killed process left behind of the same file is removed too.
     """
-    partial = _partial(path, os.getpid())
-    for other in path.parent.glob(_partial(Path(escape(str(path))), "*").name):
-        if not pid_exists(int(other.name.removesuffix(f".partial{path.suffix}").rpartition(".")[2])):
-            other.unlink(missing_ok=True)
+    with _in_words(path):
+        for kind, left in _left_behind(path):
+            if kind == PARTIAL:
+                left.unlink(missing_ok=True)
+        partial = _beside(path, PARTIAL)
+        try:
+            yield partial
+            sync(partial)
+            partial.replace(path)
+            sync(path.parent)
+        finally:
+            with suppress(OSError):  # whatever went wrong before is the better message
+                partial.unlink(missing_ok=True)
+
+
+@contextmanager
+def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
+    """A new folder beside `target` to write to, which takes its place at the end or is removed if anything fails.
+
+    With `force` a folder that is there already is moved aside, and removed when the new one is in place. What a killed
+    process left behind is tidied up first; an old folder that it had moved aside goes back to its place.
+    """
+    with _in_words(target):
+        _restore(target)
+        check_folder(target, force=force)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        made = _beside(target, PARTIAL)
+        made.mkdir()
+        try:
+            yield made
+            for entry in sorted(made.rglob("*")):
+                sync(entry)
+            sync(made)
+            _put_in_place(made, target)
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
+
+
+def sync(path: Path) -> None:
+    """Has a file, or the names in a folder, written to the disk itself, so that a power cut does no harm."""
+    flags = os.O_RDONLY if os.name == "posix" else os.O_RDWR
     try:
-        yield partial
-        partial.replace(path)
+        file = os.open(path, flags)
+    except OSError:
+        if path.is_dir():
+            return
+        raise
+    try:
+        os.fsync(file)
     except OSError as error:
-        raise IsotropeError(f"{path}: can't be written ({error.strerror or error})") from error
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):  # some file systems have no such thing
+            raise
     finally:
-        partial.unlink(missing_ok=True)
+        os.close(file)
 
 
-def _partial(path: Path, process: int | str) -> Path:
-    return path.with_name(f".{path.stem}.{process}.partial{path.suffix}")
+def _put_in_place(made: Path, target: Path) -> None:
+    if not _exists(target):
+        made.rename(target)
+        sync(target.parent)
+        return
+    old = _beside(target, REPLACED)
+    target.rename(old)
+    try:
+        made.rename(target)
+    except BaseException:
+        old.rename(target)
+        raise
+    sync(target.parent)
+    _remove(old)
+
+
+def _restore(target: Path) -> None:
+    for kind, left in _left_behind(target):
+        if kind == REPLACED and not _exists(target):
+            left.rename(target)
+        else:
+            _remove(left)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _exists(path: Path) -> bool:
+    return os.path.lexists(path)
+
+
+def _beside(path: Path, kind: str) -> Path:
+    """`.name.machine-process-random.partial.npy`: hidden, and no other writer's anywhere."""
+    return path.with_name(f".{path.stem[:STEM]}.{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.{kind}{path.suffix}")
+
+
+def _left_behind(path: Path) -> Iterator[tuple[str, Path]]:
+    """Partial and replaced files of `path` whose writer is gone."""
+    for kind in (PARTIAL, REPLACED):
+        for other in sorted(path.parent.glob(f".{escape(path.stem[:STEM])}.*.{kind}{escape(path.suffix)}")):
+            words = other.name.removesuffix(f".{kind}{path.suffix}").rpartition(".")[2].split("-")
+            if len(words) == 3 and words[1].isdecimal() and _is_gone(words[0], int(words[1]), other):
+                yield kind, other
+
+
+def _is_gone(machine: str, process: int, file: Path) -> bool:
+    if machine == _machine():
+        return not pid_exists(process)
+    with suppress(OSError):
+        return time.time() - file.stat().st_mtime > ABANDONED
+    return False
+
+
+@lru_cache
+def _machine() -> str:
+    """Where process numbers are unique: this boot of this machine, or this container. Containers may share a folder."""
+    words = [platform.node()]
+    with suppress(OSError):
+        words.append(Path("/proc/sys/kernel/random/boot_id").read_text())
+        words.append(os.readlink("/proc/self/ns/pid"))
+    return digest("\0".join(words), 4).hex()
+
+
+@contextmanager
+def _in_words(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise IsotropeError(f"{path}: can't be written ({reason(error)})") from error

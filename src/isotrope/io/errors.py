@@ -5,12 +5,54 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
+LONGEST_LINE = 500  # characters of a message; what a file holds can be of any length
+
 
 class IsotropeError(Exception):
-    """A mistake that the person who called can put right. The message is one line."""
+    """A mistake that the caller can correct. The message is one line.
+
+    Where the message names an argument of a Python function (`force=True`, `column=`), the same word is given as
+    `argument`, and the command line shows its own option in its place.
+    """
+
+    def __init__(self, message: str, *, argument: str = "") -> None:
+        super().__init__(message)
+        self.argument = argument
+
+    @property
+    def for_shell(self) -> str:
+        """The message as the command line says it: `--force` for `force=True`."""
+        before, argument, after = str(self).rpartition(self.argument) if self.argument else ("", "", str(self))
+        return f"{before}{_option(argument) if argument else ''}{after}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """`" (did you mean 'x'?)"` for the known name closest to `name`, or nothing when none is close."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f" (did you mean '{close[0]}'?)" if close else ""
+
+
+def reason(error: BaseException) -> str:
+    """Why something failed, in one short line: the system's own words where it gives any."""
+    words = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return one_line(str(words), 200)
+
+
+def one_line(text: str, longest: int = LONGEST_LINE) -> str:
+    """Text that is safe to show: one line, control characters as `\\x1b`, the middle of a long one left out."""
+    shown = "".join(
+        character if character.isprintable() else _spelled(character) for character in " ".join(text.split())
+    )
+    if len(shown) <= longest:
+        return shown
+    half = (longest - 5) // 2
+    return f"{shown[:half]} ... {shown[-half:]}"
+
+
+def _spelled(character: str) -> str:
+    return character.encode("unicode_escape").decode()
+
+
+def _option(argument: str) -> str:
+    name, _, value = argument.partition("=")
+    return f"--{'no-' if value == 'False' else ''}{name.replace('_', '-')}"

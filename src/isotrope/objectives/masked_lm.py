@@ -67,7 +67,7 @@ def masked_lm_head(student: Encoder) -> nn.Module:
     from transformers import AutoModelForMaskedLM
 
     from isotrope.encoders.loading import resolve
-    from isotrope.encoders.progress import quiet_transformers
+    from isotrope.encoders.quiet import quiet_transformers
 
     with quiet_transformers():
         model: Any = AutoModelForMaskedLM.from_pretrained(resolve(student.name), dtype=torch.float32)

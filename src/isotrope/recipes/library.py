@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import importlib.util
+from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -43,14 +44,30 @@ def variants(name: str | Path) -> list[str]:
     return ["paper", *variants_of(parse(source(where), _shown(where)), _shown(where))]
 
 
-def load(name: str | Path, set: Mapping[str, Any] | None = None) -> Recipe:  # noqa: A002
-    """The recipe, checked. `set` overrides by dotted path, `training.batch_size` in all stages, `stages.0....` in one.
+def load(
+    recipe: str | Path | Recipe | Mapping[str, Any],
+    set: Mapping[str, Any] | None = None,  # noqa: A002
+) -> Recipe:
+    """A recipe, checked.
 
-    Values that are strings are read as TOML, so `"0.05"` is a number; what is no TOML stands as it is. The value
-    `default` unsets a key.
+    Args:
+        recipe: a name, `name:variant`, a TOML file, a table as TOML would give it, or a `Recipe`.
+        set: overrides by dotted path, `training.batch_size` in all stages, `stages.0....` in one. Values that are
+            strings are read as TOML, so `"0.05"` is a number; what is no TOML stands as it is. The value `default`
+            unsets a key. The kind of a part may be a class or function of your own.
+
+    Example:
+        >>> from isotrope import recipes
+        >>> recipes.load("simcse", set={"objective.temperature": 0.1}).stages[0].objective.temperature
+        0.1
     """
-    where, variant = _split(name)
-    document = parse(source(where), _shown(where))
+    if isinstance(recipe, Recipe):
+        return recipe if not set else load(_as_table(recipe), set)
+    if isinstance(recipe, Mapping):
+        document, variant, where = dict(recipe), None, str(recipe.get("name", "mine"))
+    else:
+        where, variant = _split(recipe)
+        document = parse(source(where), _shown(where))
     values = resolve(document, variant or "paper", set or {}, _shown(where))
     values.setdefault("name", Path(where).stem if where.endswith(SUFFIX) else where)
     if variant:
@@ -58,7 +75,8 @@ def load(name: str | Path, set: Mapping[str, Any] | None = None) -> Recipe:  # n
     try:
         return Recipe.model_validate(values)
     except ValidationError as error:
-        raise IsotropeError(f"{_shown(str(name))}: {in_words(error, len(values['stages']))}") from error
+        shown = _shown(f"{where}:{variant}" if variant else where)
+        raise IsotropeError(f"{shown}: {in_words(error, len(values['stages']))}") from error
 
 
 def source(name: str | Path) -> str:
@@ -80,11 +98,16 @@ def source(name: str | Path) -> str:
     return (FOLDER / f"{where}{SUFFIX}").read_text(encoding="utf-8")
 
 
+def foreign_code(name: str | Path) -> list[str]:
+    """What a recipe's file, with all its variants, has Python import: `package.module:Name`, and where that lies."""
+    where, _ = _split(name)
+    kinds = sorted({kind for kind in _kinds(parse(source(where), _shown(where))) if ":" in kind})
+    return [f"{kind} ({_location(kind.partition(':')[0])})" for kind in kinds]
+
+
 def to_toml(recipe: Recipe) -> str:
     """Every number spelt out, defaults too, so that it means the same in later versions. `load` gives it back."""
-    about = recipe.model_dump(exclude={"stages"})
-    stages = [_tidy(stage.model_dump(exclude_none=True)) for stage in recipe.stages]
-    return tomli_w.dumps(about | (stages[0] if len(stages) == 1 else {"stages": stages}))
+    return tomli_w.dumps(_as_table(recipe))
 
 
 def overview() -> list[Row]:
@@ -112,6 +135,30 @@ def _shown(name: str) -> str:
     return name if SUFFIX in name else f"recipe {name}"
 
 
+def _as_table(recipe: Recipe) -> dict[str, Any]:
+    about = recipe.model_dump(exclude={"stages"})
+    stages = [_tidy(stage.model_dump(exclude_none=True)) for stage in recipe.stages]
+    return about | (stages[0] if len(stages) == 1 else {"stages": stages})
+
+
 def _tidy(values: dict[str, Any]) -> dict[str, Any]:
     """Empty tables left out; they would only be headings."""
     return {key: _tidy(value) if isinstance(value, dict) else value for key, value in values.items() if value != {}}
+
+
+def _kinds(table: Any) -> Iterator[str]:
+    """Every `kind` in nested tables."""
+    if isinstance(table, dict):
+        if isinstance(table.get("kind"), str):
+            yield table["kind"]
+        yield from (kind for value in table.values() for kind in _kinds(value))
+    elif isinstance(table, list):
+        yield from (kind for value in table for kind in _kinds(value))
+
+
+def _location(module: str) -> str:
+    try:
+        found = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        found = None
+    return found.origin or "built in" if found else "not found"

@@ -124,6 +124,11 @@ class Recipe(Section):
     about: str = ""
     stages: tuple[Stage, ...] = Field(min_length=1)
 
+    @property
+    def full_name(self) -> str:
+        """`name:variant`."""
+        return f"{self.name}:{self.variant}"
+
     @model_validator(mode="after")
     def _teachers_come_first(self) -> Recipe:
         if getattr(self.stages[0].guide, "model", None) == "previous":

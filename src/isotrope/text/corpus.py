@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
@@ -13,6 +12,7 @@ import numpy as np
 
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import digest, hasher
 from isotrope.text.arrays import IntArray, growing_table, open_table
 from isotrope.text.files import Row
 from isotrope.text.sources import Source, kind_of, matching_rows, shown, text_columns
@@ -71,8 +71,9 @@ def build_corpus(
 ) -> Corpus:
     """Streams the sources' rows, once and in constant memory, into `folder`, and opens them there.
 
-    A source is a file, `-`, `hub:org/name[:split]`, or an iterable of strings or of rows; those that lack the columns
-    are passed over. `column` is what tables call `text`. Rows with a blank field or without a gold label are left out.
+    A source is a file, `-`, `hub:org/name[:split]`, a table of another library, or an iterable of strings or of rows;
+    those that lack the columns are passed over. `column` is what tables call `text`. Rows with a blank or missing
+    field or without a gold label are left out, and counted.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ABOUT).unlink(missing_ok=True)  # it is written last: without it there is no corpus
@@ -116,7 +117,8 @@ class _Writer:
         self.stream: Any = pyarrow.ipc.new_stream(self.file, self.schema)
         self.add_keys = add_keys
         self.rows = self.blank = self.unlabelled = 0
-        self.hash = hashlib.blake2b("\t".join(columns).encode(), digest_size=16)
+        self.hash = hasher()
+        self.hash.update("\t".join(columns).encode())
         self.chunk: dict[str, list[Any]] = {column: [] for column in columns}
         self.digests: list[bytes] = []
 
@@ -135,7 +137,7 @@ class _Writer:
 
     def add(self, row: Row, name: str, number: int) -> None:
         """One more row, number `number` of the source `name`."""
-        texts = [_text(row[column], column, name, number) for column in self.texts]
+        texts = [row[column] for column in self.texts]
         label = _word(row["label"]) if self.labelled else "0"
         if not label or not all(texts):
             self.blank += 1
@@ -147,7 +149,7 @@ class _Writer:
             self.chunk["label"].append(_label(label, name, number))
         for column, text in zip(self.texts, texts, strict=True):
             self.chunk[column].append(text)
-            self.digests.append(_digest(text, name, number))
+            self.digests.append(digest(text, 8))
         self.rows += 1
         if self.rows % CHUNK_ROWS == 0:
             self._flush()
@@ -160,22 +162,6 @@ class _Writer:
         self.stream.write_batch(self.record_batch(self.chunk, schema=self.schema))
         for values in (*self.chunk.values(), self.digests):
             values.clear()
-
-
-def _text(value: Any, column: str, name: str, number: int) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise IsotropeError(f"{name}: row {number}: column '{column}' holds {value!r:.40}, not text")
-    return value.strip()
-
-
-def _digest(text: str, name: str, number: int) -> bytes:
-    try:
-        return hashlib.blake2b(text.encode(), digest_size=8).digest()
-    except UnicodeEncodeError as error:
-        half = text[error.start]
-        raise IsotropeError(f"{name}: row {number}: {half!r} is half a character; write it as a pair") from error
 
 
 def _word(label: Any) -> str:

@@ -22,7 +22,7 @@ def read_nli(sources: Sequence[Source], folder: Path) -> Corpus:
     return build_corpus(sources, ("sentence1", "sentence2", "label"), folder)
 
 
-def entailment_pairs(nli: Corpus) -> Iterator[list[tuple[str, ...]]]:
+def pair_rows(nli: Corpus) -> Iterator[list[tuple[str, ...]]]:
     """Premises and what they entail (paper 3, section 4.4), each pair once, in the data's order, some at a time."""
     (entailed,) = _rows(nli, "entailment")
     if not len(entailed):
@@ -30,7 +30,7 @@ def entailment_pairs(nli: Corpus) -> Iterator[list[tuple[str, ...]]]:
     yield from _texts(nli, (entailed, "sentence1"), (entailed, "sentence2"))
 
 
-def entailment_triplets(nli: Corpus) -> Iterator[list[tuple[str, ...]]]:
+def triplet_rows(nli: Corpus) -> Iterator[list[tuple[str, ...]]]:
     """Premise, what it entails, and what it contradicts (paper 4, section 4.1; SimCSE), some at a time.
 
     Each entailed sentence is in one triplet, if its premise has any contradiction: the first with the first, the second

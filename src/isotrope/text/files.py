@@ -1,4 +1,4 @@
-"""Sentences and tables from files: .txt .csv .tsv .jsonl .parquet, each also .gz, or `-` for standard input.
+"""Tables from files: .txt .csv .tsv .jsonl .parquet, each also .gz, or `-` for standard input.
 
 Everything streams: a file of any size is read in constant memory (except .parquet.gz, in which one can't seek).
 Tab-separated files have no quoting (a double quote is an ordinary character); comma-separated ones have.
@@ -11,47 +11,33 @@ import csv
 import gzip
 import io
 import json
+import shutil
 import sys
+import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from isotrope.io.errors import IsotropeError, nearest
+from isotrope.io.errors import IsotropeError, nearest, reason
+from isotrope.text.frames import BATCH, arrow_rows, check_names
+from isotrope.text.frames import Row as Row
 
 KINDS = ("txt", "csv", "tsv", "jsonl", "parquet")
-TEXT_COLUMNS = ("text", "sentence")  # taken without asking, in this order
-Row = dict[str, Any]
-
-
-@dataclass
-class Counts:
-    """What was met on the way; filled while the sentences are read."""
-
-    sentences: int = 0
-    blank: int = 0
-
-
-def read_sentences(path: str | Path, column: str | None = None, counts: Counts | None = None) -> Iterator[str]:
-    """One sentence after another. Blank ones are skipped and counted. A file without any is an error."""
-    counts = counts if counts is not None else Counts()
-    before = counts.sentences
-    for text in _texts(path, column):
-        stripped = text.strip()
-        if stripped:
-            counts.sentences += 1
-            yield stripped
-        else:
-            counts.blank += 1
-    if counts.sentences == before:
-        raise IsotropeError(f"{_shown(path)}: no sentences in it" + (" (blank lines only)" if counts.blank else ""))
+LONGEST_LINE = 2**26  # bytes; a packed file of a few kilobytes can hold a line of gigabytes
 
 
 def read_table(path: str | Path, columns: Iterable[str] = ()) -> Iterator[Row]:
     """The rows of a table as dictionaries. `columns` must be there; the error names those that are."""
-    return (row for row in _rows(path, tuple(columns)) if row is not None)
+    return (row for row in read_rows(path, tuple(columns)) if row is not None)
+
+
+def read_rows(path: str | Path, wanted: tuple[str, ...] = ()) -> Iterator[Row | None]:
+    """The rows of any kind of file; None for a blank line."""
+    with open_bytes(path) as stream:
+        yield from _READERS[file_kind(path)](stream, shown_path(path), wanted)
 
 
 def file_kind(path: str | Path) -> str:
@@ -84,59 +70,7 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise IsotropeError(f"{path}: not a complete gzip file ({error})") from error
     except OSError as error:
-        raise IsotropeError(f"{path}: can't be read ({error.strerror or error})") from error
-
-
-def _texts(path: str | Path, column: str | None) -> Iterator[str]:
-    kind, where = file_kind(path), _shown(path)
-    if kind == "txt" and column:
-        raise IsotropeError(f"{where}: plain text has no columns; leave out --column")
-    for number, row in enumerate(_rows(path, (column,) if column else ()), 1):
-        if row is None:
-            yield ""
-            continue
-        column = column or text_column(row, kind, where)
-        _check_columns(row, (column,), f"{where}: row {number}")
-        value = row[column]
-        if value is not None and not isinstance(value, str):
-            raise IsotropeError(f"{where}: row {number}: column '{column}' holds {value!r:.40}, not text")
-        yield _encodable(value or "", f"{where}: row {number}")
-
-
-def _encodable(text: str, where: str) -> str:
-    """JSON can spell half a surrogate pair, which is no character and which no tokenizer takes."""
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise IsotropeError(f"{where}: {text[error.start]!r} is half a character; write it as a pair") from error
-    return text
-
-
-def text_column(row: Row, kind: str, where: str) -> str:
-    """Which column holds the sentences, judged by the first row."""
-    for name in TEXT_COLUMNS:
-        if name in row:
-            return name
-    texts = [name for name, value in row.items() if isinstance(value, str) and not _is_number(value)]
-    if not texts:
-        raise IsotropeError(f"{where}: no column with text; it has: {', '.join(row)}")
-    if len(texts) == 1 and kind in ("jsonl", "parquet"):  # a .csv may lack its header: the name could be a sentence
-        return texts[0]
-    raise IsotropeError(f"{where}: which column? Name one with --column: {', '.join(texts)}")
-
-
-def _is_number(value: str) -> bool:
-    try:
-        float(value)
-    except ValueError:
-        return False
-    return True
-
-
-def _rows(path: str | Path, wanted: tuple[str, ...]) -> Iterator[Row | None]:
-    """The rows of any kind of file; None for a blank line."""
-    with open_bytes(path) as stream:
-        yield from _READERS[file_kind(path)](stream, _shown(path), wanted)
+        raise IsotropeError(f"{path}: can't be read ({reason(error)})") from error
 
 
 def _read_txt(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
@@ -172,32 +106,52 @@ def _row(header: list[str], fields: list[str], where: str, number: int) -> Row:
 
 
 def _read_jsonl(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
+    decode = json.JSONDecoder(object_pairs_hook=_without_repeats).decode
     for number, line in enumerate(_lines(stream, where), 1):
         if not line.strip():
             yield None
             continue
         try:
-            row = json.loads(line)
-        except ValueError as error:
-            raise IsotropeError(f"{where}: line {number}: not JSON ({error})") from error
+            row = decode(line)
+        except (ValueError, RecursionError) as error:
+            raise IsotropeError(f"{where}: line {number}: not JSON ({reason(error)})") from error
         if not isinstance(row, dict):
             raise IsotropeError(f'{where}: line {number}: not an object such as {{"text": ...}}')
-        _check_columns(row, wanted, f"{where}: line {number}")
+        check_columns(row, wanted, f"{where}: line {number}")
         yield row
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
+    row = dict(pairs)
+    if len(row) < len(pairs):
+        raise ValueError("a name occurs twice in an object")
+    return row
 
 
 def _read_parquet(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
     import pyarrow  # slow to import, and few files need it
     from pyarrow import parquet
 
-    seekable = stream if isinstance(stream, io.BufferedReader) else io.BytesIO(stream.read())
     try:
-        table = parquet.ParquetFile(seekable)
-        _check_columns(table.schema_arrow.names, wanted, where)
-        for batch in table.iter_batches(batch_size=4096):
-            yield from batch.to_pylist()
+        with _seekable(stream) as file:
+            table = parquet.ParquetFile(file)
+            names = list(table.schema_arrow.names)
+            check_columns(names, wanted, where)
+            yield from arrow_rows(table.iter_batches(batch_size=BATCH), names, where)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
-        raise IsotropeError(f"{where}: a damaged Parquet file ({' '.join(str(error).split())[:100]})") from error
+        raise IsotropeError(f"{where}: a damaged Parquet file ({reason(error)[:100]})") from error
+
+
+@contextmanager
+def _seekable(stream: BinaryIO) -> Iterator[BinaryIO]:
+    """The stream itself, or what it unpacks to on disk."""
+    if isinstance(stream, io.BufferedReader):
+        yield stream
+        return
+    with tempfile.TemporaryFile() as file:
+        shutil.copyfileobj(stream, file)
+        file.seek(0)
+        yield cast(BinaryIO, file)
 
 
 _READERS = {"txt": _read_txt, "csv": _read_csv, "tsv": _read_tsv, "jsonl": _read_jsonl, "parquet": _read_parquet}
@@ -205,7 +159,7 @@ _READERS = {"txt": _read_txt, "csv": _read_csv, "tsv": _read_tsv, "jsonl": _read
 
 def _lines(stream: BinaryIO, where: str) -> Iterator[str]:
     """Decoded lines with their ends. Binary files and bytes that are not UTF-8 are named with their line."""
-    for number, raw in enumerate(stream, 1):
+    for number, raw in enumerate(_raw_lines(stream, where), 1):
         if number == 1 and raw.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
             raise IsotropeError(f"{where}: UTF-16 text; save it as UTF-8")
         try:
@@ -220,21 +174,36 @@ def _lines(stream: BinaryIO, where: str) -> Iterator[str]:
         yield line
 
 
+def _raw_lines(stream: BinaryIO, where: str) -> Iterator[bytes]:
+    """Lines end with a line feed; in a file that has none, with a carriage return, as on old Macs."""
+    for number in count(1):
+        line = stream.readline(LONGEST_LINE + 1)
+        if not line:
+            return
+        if len(line) > LONGEST_LINE:
+            said = f"longer than {LONGEST_LINE >> 20} MiB; is it text with one sentence or row on each line?"
+            raise IsotropeError(f"{where}: line {number}: {said}")
+        if number == 1 and not line.endswith(b"\n"):
+            yield from line.splitlines(keepends=True)
+        else:
+            yield line
+
+
 def _check_header(names: list[str], wanted: Iterable[str], where: str) -> None:
     if not any(names):
         raise IsotropeError(f"{where}: line 1 is blank; it must name the columns")
-    for name in filter(None, names):  # spreadsheets leave several columns without a name
-        if names.count(name) > 1:
-            raise IsotropeError(f"{where}: line 1: two columns are named '{name}'")
-    _check_columns(names, wanted, where)
+    check_names(names, f"{where}: line 1")
+    check_columns(names, wanted, where)
 
 
-def _check_columns(there: Iterable[str], wanted: Iterable[str], where: str) -> None:
+def check_columns(there: Iterable[str], wanted: Iterable[str], where: str) -> None:
+    """All that are wanted are there; the error names those that are."""
     names = list(there)
     for column in wanted:
         if column not in names:
             raise IsotropeError(f"{where}: no column '{column}'{nearest(column, names)}; it has: {', '.join(names)}")
 
 
-def _shown(path: str | Path) -> str:
+def shown_path(path: str | Path) -> str:
+    """A file as messages name it."""
     return "standard input" if str(path) == "-" else str(path)

@@ -5,11 +5,12 @@ Two different texts have the same hash once in 2^64: among 50 million it is a ch
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+
+from isotrope.io.hashes import digest
 
 Hashes = np.ndarray[Any, np.dtype[np.uint64]]
 Flags = np.ndarray[Any, np.dtype[np.bool_]]
@@ -21,8 +22,7 @@ SEPARATOR = "\0"
 def hash_texts(*columns: Sequence[str]) -> Hashes:
     """A hash of each row of the columns, (rows,)."""
     rows = (SEPARATOR.join(row).encode("utf-8", "surrogatepass") for row in zip(*columns, strict=True))
-    digests = b"".join(hashlib.blake2b(row, digest_size=8).digest() for row in rows)
-    return np.frombuffer(digests, dtype="<u8").astype(np.uint64)
+    return np.frombuffer(b"".join(digest(row, 8) for row in rows), dtype="<u8").astype(np.uint64)
 
 
 class HashSet:

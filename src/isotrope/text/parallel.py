@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
 from isotrope.io.errors import IsotropeError
-from isotrope.text.files import Row, read_table
+from isotrope.text.cells import cell_text
+from isotrope.text.files import Row
 from isotrope.text.hashes import HashSet, hash_texts
 from isotrope.text.scripts import Look, Writing
+from isotrope.text.sources import Source, source_rows
 
 RULES = {
     "control": "control characters, or characters that were lost",
@@ -139,15 +140,13 @@ class Cleaner:
         self.examples.setdefault(rule, (CONTROL.sub(LOST, pair[0]), CONTROL.sub(LOST, pair[1])))
 
 
-def read_pairs(path: str | Path, source: str, target: str) -> Iterator[Pair]:
+def read_pairs(table: Source, source: str, target: str) -> Iterator[Pair]:
     """The two columns of a table: named as the languages are given, or else `source` and `target`."""
     names: tuple[str, ...] = ()
-    for number, row in enumerate(read_table(path), 1):
-        names = names or _columns(row, source, target, path)
-        one, other = (row.get(name) for name in names)
-        for name, text in zip(names, (one, other), strict=True):
-            if text is not None and not isinstance(text, str):
-                raise IsotropeError(f"{path}: row {number}: column '{name}' holds {text!r:.40}, not text")
+    where, rows = source_rows(table)
+    for number, row in enumerate(rows, 1):
+        names = names or _columns(row, source, target, where)
+        one, other = (cell_text(row.get(name), f"{where}: row {number}: column '{name}'") for name in names)
         yield one or "", other or ""
 
 
@@ -168,10 +167,10 @@ def language_identifier() -> Foreign | None:
     return foreign
 
 
-def _columns(row: Row, source: str, target: str, path: str | Path) -> tuple[str, ...]:
+def _columns(row: Row, source: str, target: str, where: str) -> tuple[str, ...]:
     for names in ((source, target), PAIR):
         if set(names) <= set(row):
             return names
     raise IsotropeError(
-        f"{path}: the columns must be {source} and {target}, or source and target; it has: {', '.join(row)}"
+        f"{where}: the columns must be {source} and {target}, or source and target; it has: {', '.join(row)}"
     )

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from typing import Any
 
 import numpy as np
 
+from isotrope.io.hashes import digest
 from isotrope.text.arrays import IntArray
 
 ROUNDS = 8
@@ -28,8 +28,7 @@ def permuted(start: int, stop: int, size: int, seed: int, epoch: int) -> IntArra
 
 
 def _round_keys(seed: int, epoch: int) -> Bits:
-    digest = hashlib.blake2b(f"{seed} {epoch}".encode(), digest_size=8 * ROUNDS).digest()
-    return np.frombuffer(digest, dtype="<u8")
+    return np.frombuffer(digest(f"{seed} {epoch}", 8 * ROUNDS), dtype="<u8")
 
 
 def _feistel(numbers: Bits, bits: int, keys: Bits) -> Bits:

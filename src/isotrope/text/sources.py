@@ -1,22 +1,69 @@
-"""Where the rows of a corpus come from: files, data sets of the Hub, sentences and rows in memory."""
+"""Where text comes from: files, standard input, data sets of the Hub, tables of other libraries, lists in memory."""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from isotrope.io.errors import IsotropeError, nearest
-from isotrope.text.files import Row, file_kind, read_table, text_column
+from isotrope.io.errors import IsotropeError, reason
+from isotrope.text.cells import cell_sentence, is_missing
+from isotrope.text.files import Row, check_columns, file_kind, read_rows, shown_path
+from isotrope.text.frames import dataset_rows, is_table, rows_of_table
 
 log = logging.getLogger(__name__)
 
-Source: TypeAlias = str | Path | Iterable[str] | Iterable[Row]
+# a path, `-`, `hub:org/name[:split]`; strings or rows (dictionaries); a table or column of pandas, polars, Arrow or
+# Hugging Face's `datasets`
+Source: TypeAlias = str | Path | Iterable[Any]
+
 HUB = "hub:"
+TEXT_COLUMNS = ("text", "sentence")  # taken without asking, in this order
 NLI_NAMES = {"sentence1": ("premise",), "sentence2": ("hypothesis",)}
+LOOKED_AT = 100  # rows, to find out which column holds text
 SHOWN = 3  # sources that a message names
+
+
+@dataclass
+class Counts:
+    """What was met on the way; filled while the sentences are read."""
+
+    sentences: int = 0
+    blank: int = 0
+
+
+def read_sentences(source: Source, column: str | None = None, counts: Counts | None = None) -> Iterator[str]:
+    """One sentence after another, from a file, a list, a table or a column of one.
+
+    `column` names the column of a table; `text` or `sentence` needs no naming. Blank lines and missing cells (None,
+    NaN, pandas' NA) are skipped, and counted in `counts`. A source without a sentence is an error.
+
+    >>> list(read_sentences(["A dog barks.", None, "A cat sleeps."]))
+    ['A dog barks.', 'A cat sleeps.']
+    """
+    counts = counts if counts is not None else Counts()
+    before = counts.sentences
+    for name, rows in matching_rows([source], ("text",), column):
+        for row in rows:
+            if row["text"] is None:
+                counts.blank += 1
+            else:
+                counts.sentences += 1
+                yield row["text"]
+        if counts.sentences == before:
+            raise IsotropeError(f"{name}: no sentences in it (blank lines only)")
+
+
+def as_sources(text: Any) -> list[Source]:
+    """What a caller gave as text -> the sources that it consists of: one, or several files or tables in a list."""
+    if isinstance(text, str | Path) or is_table(text):
+        return [text]
+    items = list(text)
+    several = items and all(isinstance(item, Path) or is_table(item) for item in items)
+    return items if several else [items]
 
 
 def matching_rows(
@@ -24,25 +71,28 @@ def matching_rows(
 ) -> Iterator[tuple[str, Iterator[Row]]]:
     """Each source that has the columns: its name, and its rows under the names in `columns`.
 
+    A text is a string without the blanks around it, or None where it is missing; a blank line is a row of None.
     `column` is what the tables call `text`. Sources without the columns are passed over; if all are, that is an error.
     One source is open at a time, and read once.
     """
     lacking = []
     for source in sources:
         name, kind, rows = _open(source)
-        first = next(rows, None)
-        if first is None:
-            raise IsotropeError(f"{name}: no {kind_of(columns)} in it")
+        taken, example = _peek(rows, {*columns, *TEXT_COLUMNS, column})
+        if example is None:
+            only = " (blank lines only)" if taken else ""
+            raise IsotropeError(f"{name}: no {kind_of(columns)} in it{only}")
         named = None if kind == "txt" and len(sources) > 1 else column  # plain text beside tables has just its lines
         try:
-            names = _find_columns(first, columns, named, name, kind)
-        except IsotropeError as reason:
-            log.info("not used: %s", reason)
-            lacking.append(str(reason))
+            names = _find_columns(example, columns, named, name, kind)
+        except IsotropeError as error:
+            log.info("not used: %s", error)
+            lacking.append(error)
         else:
-            yield name, _renamed(chain([first], rows), names, name)
+            yield name, _renamed(chain(taken, rows), names, name)
     if len(lacking) == len(sources):
-        raise IsotropeError(shown(lacking, " / ") or "no text was given")
+        said = shown([str(error) for error in lacking], " / ") or "no text was given"
+        raise IsotropeError(said, argument=lacking[0].argument if len(lacking) == 1 else "")
 
 
 def kind_of(columns: tuple[str, ...]) -> str:
@@ -63,69 +113,130 @@ def text_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(column for column in columns if column != "label")
 
 
-def _open(source: Source) -> tuple[str, str, Iterator[Row]]:
-    """A source's name for people, its kind and its rows. What is not a file has columns as well named as jsonl has."""
-    if not isinstance(source, str | Path):
-        name = "the given text"
-        return name, "jsonl", _memory_rows(source, name)
-    if str(source).startswith(HUB):
-        return str(source), "jsonl", _hub_rows(str(source))
-    name = "standard input" if str(source) == "-" else str(source)
-    return name, file_kind(source), read_table(source)
+def source_rows(source: Source) -> tuple[str, Iterator[Row]]:
+    """A source's name for people, and its rows as they are, without blank lines."""
+    opened = _open(source)
+    return opened.name, (row for row in opened.rows if row is not None)
 
 
-def _memory_rows(source: Iterable[str] | Iterable[Row], name: str) -> Iterator[Row]:
+class _Opened(NamedTuple):
+    name: str  # for people
+    kind: str  # of file; what is no file has columns as well named as jsonl has
+    rows: Iterator[Row | None]  # None for a blank line
+
+
+def _open(source: Source) -> _Opened:
+    if isinstance(source, str | Path):
+        if str(source).startswith(HUB):
+            return _Opened(str(source), "jsonl", _hub_rows(str(source)))
+        return _Opened(shown_path(source), file_kind(source), read_rows(source))
+    rows = rows_of_table(source)
+    if rows is not None:
+        return _Opened(f"the given {type(source).__name__}", "jsonl", rows)
+    return _Opened("the given text", "jsonl", _memory_rows(source, "the given text"))
+
+
+def _memory_rows(source: Iterable[Any], name: str) -> Iterator[Row]:
+    if isinstance(source, Mapping) or not isinstance(source, Iterable):
+        raise IsotropeError(f"{name}: a {type(source).__name__}, where sentences, rows or a table are needed")
     for number, item in enumerate(source, 1):
-        if isinstance(item, str):
-            yield {"text": item}
-        elif isinstance(item, dict):
+        if isinstance(item, dict):
             yield item
+        elif isinstance(item, str) or is_missing(item):
+            yield {"text": item}
         else:
             raise IsotropeError(f"{name}: row {number}: {item!r:.40} is neither a sentence nor a row with columns")
 
 
 def _hub_rows(source: str) -> Iterator[Row]:
     """`hub:org/name` or `hub:org/name:split`, streamed. Whatever goes wrong on the way there is told in one line."""
-    from datasets import ClassLabel, load_dataset  # slow to import
+    from datasets import load_dataset  # slow to import
 
     path, _, split = source.removeprefix(HUB).partition(":")
     try:
-        rows: Any = load_dataset(path, split=split or "train", streaming=True)
-        label = (rows.features or {}).get("label")
-        names = label.names if isinstance(label, ClassLabel) else None
-        for row in rows:
-            if names and row["label"] is not None and row["label"] >= 0:
-                row["label"] = names[row["label"]]  # the data set's own order of labels may be another than ours
-            yield row
+        yield from dataset_rows(load_dataset(path, split=split or "train", streaming=True), source)
     except Exception as error:
-        raise IsotropeError(f"{source}: can't be read ({' '.join(str(error).split())[:200]})") from error
+        raise IsotropeError(f"{source}: can't be read ({reason(error)})") from error
 
 
-def _find_columns(first: Row, columns: tuple[str, ...], column: str | None, where: str, kind: str) -> dict[str, str]:
-    """Which column of the source is which of `columns`, judged by its first row."""
+def _peek(rows: Iterator[Row | None], known: set[str | None]) -> tuple[list[Row | None], Row | None]:
+    """The first rows, and one row to judge the columns by: the first one, with what it lacks from those after it.
+
+    One row is enough where it has a column that is `known`: who types sentences into a pipe waits for nothing.
+    """
+    taken: list[Row | None] = []
+    example: Row | None = None
+    for row in rows:
+        taken.append(row)
+        if row is None:
+            continue
+        lacking = {name: value for name, value in row.items() if example is None or is_missing(example.get(name))}
+        example = {**(example or {}), **lacking}
+        if known & example.keys() or not any(map(is_missing, example.values())) or len(taken) >= LOOKED_AT:
+            break
+    return taken, example
+
+
+def _find_columns(example: Row, columns: tuple[str, ...], column: str | None, where: str, kind: str) -> dict[str, str]:
+    """Which column of the source is which of `columns`."""
     if kind == "txt" and column:
-        raise IsotropeError(f"{where}: plain text has no columns; leave out --column")
-    if column and column not in first:
-        raise IsotropeError(f"{where}: no column '{column}'{nearest(column, first)}; it has: {', '.join(first)}")
-    names = {wanted: column if column and wanted == "text" else _spelt(wanted, first) for wanted in columns}
+        raise IsotropeError(f"{where}: plain text has no columns; leave out column=", argument="column=")
+    check_columns(example, [column] if column else [], where)
+    names = {wanted: column if column and wanted == "text" else _spelt(wanted, example) for wanted in columns}
     if columns == ("text",) and not column:
-        names["text"] = text_column(first, kind, where)
-    missing = [name for name in names.values() if name not in first]
+        names["text"] = _text_column(example, kind, where)
+    missing = [name for name in names.values() if name not in example]
     if missing:
         said = f"column {missing[0]} is missing" if len(missing) == 1 else f"columns {', '.join(missing)} are missing"
-        there = "plain sentences given" if set(first) == {"text"} else f"it has: {', '.join(first)}"
+        there = "plain sentences given" if set(example) == {"text"} else f"it has: {', '.join(example)}"
         raise IsotropeError(f"{where}: the recipe needs {kind_of(columns)}: {said}; {there}")
     return names
 
 
-def _spelt(wanted: str, first: Row) -> str:
+def _text_column(example: Row, kind: str, where: str) -> str:
+    """Which column holds the sentences."""
+    for name in TEXT_COLUMNS:
+        if name in example:
+            return name
+    texts = [name for name, value in example.items() if isinstance(value, str) and not _is_number(value)]
+    if not texts:
+        raise IsotropeError(f"{where}: no column with text; it has: {', '.join(example)}")
+    if len(texts) == 1 and kind in ("jsonl", "parquet"):  # a .csv may lack its header: the name could be a sentence
+        return texts[0]
+    raise IsotropeError(f"{where}: which column? Name one with column=: {', '.join(texts)}", argument="column=")
+
+
+def _is_number(value: str) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _spelt(wanted: str, example: Row) -> str:
     """The column under its own name, or as NLI data sets call it."""
-    return wanted if wanted in first else next((name for name in NLI_NAMES.get(wanted, ()) if name in first), wanted)
+    names = (wanted, *NLI_NAMES.get(wanted, ()))
+    return next((name for name in names if name in example), wanted)
 
 
-def _renamed(rows: Iterable[Row], names: dict[str, str], where: str) -> Iterator[Row]:
+def _renamed(rows: Iterable[Row | None], names: dict[str, str], where: str) -> Iterator[Row]:
+    blank: Row = dict.fromkeys(names)
+    read = {wanted: _label if wanted == "label" else cell_sentence for wanted in names}
+    columns = [(wanted, name, f"column '{name}'") for wanted, name in names.items()]
     for number, row in enumerate(rows, 1):
-        for name in names.values():
-            if name not in row:
-                raise IsotropeError(f"{where}: row {number}: no column '{name}'; it has: {', '.join(row)}")
-        yield {wanted: row[name] for wanted, name in names.items()}
+        if row is None:
+            yield blank
+            continue
+        try:
+            found = {wanted: read[wanted](row[name], column) for wanted, name, column in columns}
+        except KeyError:
+            check_columns(row, names.values(), f"{where}: row {number}")
+            raise
+        except IsotropeError as error:
+            raise IsotropeError(f"{where}: row {number}: {error}") from error
+        yield found
+
+
+def _label(value: Any, where: str) -> Any:
+    return None if is_missing(value) else value

@@ -5,17 +5,55 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.io.errors import IsotropeError
-from isotrope.text.files import file_kind
+from isotrope.text.files import file_kind, read_table
 
 KINDS = ("tsv", "jsonl", "parquet")
+Rows = list[Sequence[str]]
 Write = Callable[[Sequence[Sequence[str]]], None]  # appends rows: a text for each column
 BREAKS = str.maketrans("\t\r\n", "   ")  # tab-separated files have no quoting
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextTable:
+    """Rows of text in a file, or in memory where there is none. Iterating gives them as dictionaries."""
+
+    columns: tuple[str, ...]
+    count: int
+    output: Path | None = None
+    in_memory: Rows = field(default_factory=list, repr=False)
+
+    def __len__(self) -> int:
+        """Rows."""
+        return self.count
+
+    def __iter__(self) -> Iterator[dict[str, str]]:
+        if self.output is not None:
+            yield from read_table(self.output)
+        for row in self.in_memory:
+            yield dict(zip(self.columns, row, strict=True))
+
+    def to_arrow(self) -> Any:
+        """A pyarrow table with all rows."""
+        import pyarrow  # slow to import
+
+        schema = pyarrow.schema({column: pyarrow.string() for column in self.columns})
+        return pyarrow.Table.from_pylist(list(self), schema=schema)
+
+    def to_pandas(self) -> Any:
+        """A pandas frame with all rows."""
+        return self.to_arrow().to_pandas()
+
+
+def table_writer(path: Path | None, columns: Sequence[str], kept: Rows) -> AbstractContextManager[Write]:
+    """What takes the rows: the file or, without one, the list `kept`."""
+    return nullcontext(kept.extend) if path is None else write_table(path, columns)
 
 
 def check_table(path: Path, *, force: bool = False) -> None:

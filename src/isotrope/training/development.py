@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from isotrope.evaluation import evaluate, load_task
-from isotrope.evaluation.pairs import read_pairs
-from isotrope.evaluation.sts import best_of_four
+from isotrope.evaluation import load_pairs, read_pairs, score_pairs
+from isotrope.evaluation.correlation import best_of_four
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.training.watch import Score
@@ -35,7 +34,7 @@ def _score(dev: str, data: str | Path | None, selection: str) -> Score:
     if Path(dev).is_file() or Path(dev).suffix:
         pairs = read_pairs(Path(dev))
     else:
-        pairs = load_task(dev, data=Path(data) if data else None, split="dev")
+        pairs = load_pairs(dev, data=Path(data) if data else None, split="dev")
     if selection == "best-of-four":
         return lambda encoder: best_of_four(encoder, pairs)
-    return lambda encoder: evaluate(encoder, pairs).spearman["all"]
+    return lambda encoder: score_pairs(encoder, pairs).spearman["all"]

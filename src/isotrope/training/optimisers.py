@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.optim import Adam, AdamW, Optimizer
 
 
@@ -42,6 +42,15 @@ class UncorrectedAdamW(Optimizer):
         v = state["v"].mul_(beta2).addcmul_(gradient, gradient, value=1 - beta2)
         parameter.addcdiv_(m, v.sqrt().add_(group["eps"]), value=-group["lr"])
         parameter.mul_(1 - group["lr"] * group["weight_decay"])
+
+
+def decayed_and_exempt(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """All that learns, in two groups. Weight decay is for matrices: biases, norms and the temperature are exempt."""
+    learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    return [
+        {"params": [p for p in learning if p.dim() > 1], "weight_decay": weight_decay},
+        {"params": [p for p in learning if p.dim() <= 1], "weight_decay": 0.0},
+    ]
 
 
 OPTIMISERS: dict[str, Callable[..., Optimizer]] = {

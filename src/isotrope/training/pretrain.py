@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -12,21 +14,23 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch.utils.data import SequentialSampler
-from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, Trainer, TrainingArguments, set_seed
-from transformers.trainer_callback import PrinterCallback
+from torch.optim import AdamW
+from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, set_seed
 
-from isotrope.encoders.loading import default_device
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences
 from isotrope.text.vocabulary import train_wordpiece
 from isotrope.training.bar import RunBar
-from isotrope.training.checkpoints import last_checkpoint, whole_checkpoint
+from isotrope.training.checkpoints import last_checkpoint, writing
+from isotrope.training.loop import Loop, LoopSettings
 from isotrope.training.masked_lm import MaskedBatches, MaskedLM, TokenizedText, masked_loss
+from isotrope.training.optimisers import decayed_and_exempt
 from isotrope.training.ppmi import ppmi_vectors
+from isotrope.training.run_folder import check_run, locked, read_json
 
+SETTINGS = "settings.json"
 HELD_OUT = 200  # one sentence in so many, by its checksum, is never trained on
 HELD_OUT_BATCHES = 100
 HELD_OUT_SEED = 20_26
@@ -50,7 +54,7 @@ class Pretraining:
     learning_rate: float = 1e-3
     warmup: int = 300
     weight_decay: float = 0.01
-    bf16: bool = False
+    precision: str = "float32"  # or bfloat16, float16
     save_steps: int = 500
     seed: int = 1
 
@@ -62,41 +66,29 @@ def pretrain(config: Pretraining, output: Path, *, resume: bool = False) -> dict
     `resume` from its last checkpoint as if nothing had happened.
     """
     _check(config)
-    _open_run(config, output, resume)
-    tokenizer = _tokenizer(config, output)
-    text, held_out = _tokenized(config, tokenizer, output)
-    set_seed(config.seed)
-    model = _model(config, tokenizer)
-    batches = MaskedBatches(
-        text,
-        tokenizer,
-        batches=config.steps,
-        batch_tokens=config.batch_tokens,
-        seed=config.seed,
-        masked=config.masked,
-    )
-    checkpoint = last_checkpoint(output) if resume else None
-    if checkpoint is None and config.start is None:
-        _start_from_counts(model, text, config.seed)
-    bar = RunBar("Pre-training", config.batch_tokens)
-    trainer = _Trainer(
-        model=model,
-        args=_arguments(config, output),
-        train_dataset=batches,
-        data_collator=lambda items: items[0],
-        callbacks=[bar],
-    )
-    trainer.pop_callback(PrinterCallback)
-    try:
-        with quiet_transformers():
-            trainer.train(resume_from_checkpoint=str(checkpoint) if checkpoint else None)
-    finally:
-        bar.stop()
-    loss, accuracy = masked_loss(model, held_out)
-    figures = {"loss": loss, "accuracy": accuracy, "tokens": config.steps * config.batch_tokens}
-    _save(model, tokenizer, output / "encoder")
-    (output / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
-    return figures
+    with _open_run(config, output, resume):
+        tokenizer = _tokenizer(config, output)
+        text, held_out = _tokenized(config, tokenizer, output)
+        set_seed(config.seed)
+        model = _model(config, tokenizer)
+        batches = MaskedBatches(
+            text,
+            tokenizer,
+            batches=config.steps,
+            batch_tokens=config.batch_tokens,
+            seed=config.seed,
+            masked=config.masked,
+        )
+        if config.start is None and last_checkpoint(output) is None:
+            _start_from_counts(model, text, config.seed)
+        _loop(config, model, batches, output).run(resume=resume)
+        loss, accuracy = masked_loss(model, held_out)
+        figures = {"loss": loss, "accuracy": accuracy, "tokens": config.steps * config.batch_tokens}
+        with writing(output / "encoder"):
+            _save(model, output)
+        with whole_or_nothing(output / "figures.json") as path:
+            path.write_text(json.dumps(figures, indent=2) + "\n")
+        return figures
 
 
 def held_out_figures(encoder: str | Path, files: dict[str, float], scratch: Path) -> tuple[float, float]:
@@ -107,60 +99,47 @@ def held_out_figures(encoder: str | Path, files: dict[str, float], scratch: Path
     return masked_loss(model, held_out)
 
 
-class _Trainer(Trainer):  # type: ignore[misc]
-    """Batches come in the order that `MaskedBatches` planned."""
-
-    def _get_train_sampler(self, train_dataset: Any = None) -> SequentialSampler:
-        return SequentialSampler(self.train_dataset)
-
-    def _save_checkpoint(self, *args: Any, **kwargs: Any) -> None:
-        with whole_checkpoint(Path(self.args.output_dir), self.state.global_step):
-            super()._save_checkpoint(*args, **kwargs)
-
-
 def _check(config: Pretraining) -> None:
     if not config.files:
         raise IsotropeError("pretrain needs at least one file of sentences")
     if config.dim % config.heads:
-        raise IsotropeError(f"--dim {config.dim} is not a multiple of --heads {config.heads}")
+        raise IsotropeError(f"dim {config.dim} is not a multiple of heads {config.heads}")
     if config.batch_tokens < config.positions:
         raise IsotropeError(
-            f"--batch-tokens {config.batch_tokens} is less than --positions {config.positions}: "
+            f"batch_tokens {config.batch_tokens} is less than positions {config.positions}: "
             "a step must have room for the longest sentence"
         )
 
 
-def _open_run(config: Pretraining, output: Path, resume: bool) -> None:
-    """Makes the run folder, or checks that the one there was begun with the same settings."""
-    settings = output / "settings.json"
-    if resume:
-        if not settings.is_file():
-            raise IsotropeError(f"{output}: nothing to resume (no settings.json in it)")
-        before, now = json.loads(settings.read_text()), asdict(config)
-        differing = [f"{key} {before.get(key)!r} -> {now[key]!r}" for key in now if before.get(key) != now[key]]
-        if differing:
-            raise IsotropeError(f"{output}: begun with other settings, so not resumed: {'; '.join(differing)}")
-        return
-    if output.exists() and any(output.iterdir()):
-        raise IsotropeError(f"{output}: exists already; give --resume to go on with it, or another folder")
-    output.mkdir(parents=True, exist_ok=True)
-    with whole_or_nothing(settings) as path:
-        path.write_text(json.dumps(asdict(config), indent=2) + "\n")
+@contextmanager
+def _open_run(config: Pretraining, output: Path, resume: bool) -> Iterator[None]:
+    """Makes the run folder, or checks that the settings of the one there are the same; it is locked meanwhile."""
+    check_run(output, resume=resume, settings=SETTINGS)
+    with locked(output):
+        if resume:
+            before, now = read_json(output / SETTINGS), asdict(config)
+            differing = [f"{key} {before.get(key)!r} -> {now[key]!r}" for key in now if before.get(key) != now[key]]
+            if differing:
+                raise IsotropeError(f"{output}: settings differ from the original run: {'; '.join(differing)}")
+        else:
+            with whole_or_nothing(output / SETTINGS) as path:
+                path.write_text(json.dumps(asdict(config), indent=2) + "\n")
+        yield
 
 
 def _tokenizer(config: Pretraining, output: Path) -> Any:
+    """The run's own copy, learnt or taken from a folder; always as it is on disk, whether the run is resumed or not."""
     folder = output / "tokenizer"
-    if folder.is_dir():
-        return AutoTokenizer.from_pretrained(folder)
-    if config.tokenizer or config.start:
-        tokenizer = AutoTokenizer.from_pretrained(config.tokenizer or config.start)
-    else:
-        sentences = (text for path in config.files for text in read_sentences(path))
-        tokenizer = train_wordpiece(sentences, config.vocabulary, max_length=config.positions)
-    scratch = folder.with_name("tokenizer.new")  # so that a folder that is there is whole
-    tokenizer.save_pretrained(scratch)
-    scratch.rename(folder)
-    return tokenizer
+    if not folder.is_dir():
+        if config.tokenizer or config.start:
+            tokenizer = AutoTokenizer.from_pretrained(config.tokenizer or config.start)
+        else:
+            sentences = (text for path in config.files for text in read_sentences(path))
+            tokenizer = train_wordpiece(sentences, config.vocabulary, max_length=config.positions)
+        scratch = folder.with_name("tokenizer.new")  # so that a folder that is there is whole
+        tokenizer.save_pretrained(scratch)
+        scratch.rename(folder)
+    return AutoTokenizer.from_pretrained(folder)
 
 
 def _tokenized(config: Pretraining, tokenizer: Any, output: Path) -> tuple[TokenizedText, MaskedBatches]:
@@ -249,35 +228,39 @@ def _start_from_counts(model: MaskedLM, text: TokenizedText, seed: int) -> None:
     model.cls.predictions.bias.copy_((frequency / frequency.sum()).log())
 
 
-def _arguments(config: Pretraining, output: Path) -> Any:
-    return TrainingArguments(
-        output_dir=str(output),
-        max_steps=config.steps,
-        per_device_train_batch_size=1,  # an item of MaskedBatches is a whole batch
-        learning_rate=config.learning_rate,
-        lr_scheduler_type="cosine",
-        warmup_steps=config.warmup,
-        weight_decay=config.weight_decay,
-        adam_beta2=0.98,
-        max_grad_norm=1.0,
-        bf16=config.bf16,
-        use_cpu=default_device() == "cpu",
-        logging_steps=50,
-        save_steps=config.save_steps,
-        save_total_limit=1,
-        seed=config.seed,
-        report_to="none",
-        disable_tqdm=True,
-        remove_unused_columns=False,
-        dataloader_pin_memory=False,
+def _loop(config: Pretraining, model: MaskedLM, batches: MaskedBatches, output: Path) -> Loop:
+    groups = decayed_and_exempt(model, config.weight_decay)
+    return Loop(
+        model,
+        AdamW(groups, lr=config.learning_rate, betas=(0.9, 0.98), fused=True),
+        batches,
+        output,
+        LoopSettings(
+            steps=config.steps,
+            schedule="cosine",
+            warmup=config.warmup,
+            clip=1.0,
+            log_steps=50,
+            save_steps=config.save_steps,
+            precision=config.precision,
+            seed=config.seed,
+        ),
+        RunBar("Pre-training"),
     )
 
 
-def _save(model: MaskedLM, tokenizer: Any, folder: Path) -> None:
-    """A plain BertForMaskedLM folder in half precision."""
+def _save(model: MaskedLM, output: Path) -> None:
+    """A plain BertForMaskedLM folder in half precision, `output/encoder`, written beside it and moved there."""
     plain = BertForMaskedLM(model.config)
     plain.load_state_dict(model.state_dict())
     plain.config.hidden_dropout_prob = plain.config.attention_probs_dropout_prob = 0.1
-    with quiet_transformers():
-        plain.half().save_pretrained(folder)
-        tokenizer.save_pretrained(folder)
+    folder, scratch = output / "encoder", output / "encoder.new"
+    shutil.rmtree(scratch, ignore_errors=True)
+    try:
+        shutil.copytree(output / "tokenizer", scratch)
+        with quiet_transformers():
+            plain.half().save_pretrained(scratch)
+        shutil.rmtree(folder, ignore_errors=True)
+        scratch.rename(folder)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

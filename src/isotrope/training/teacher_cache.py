@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 from isotrope.encoders import Encoder
-from isotrope.encoders.progress import progress
 from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.progress import progress
 from isotrope.text.corpus import Corpus
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import Display
 from isotrope.recipes.schema import Stage
 from isotrope.text.files import Row
 from isotrope.text.sources import Source, matching_rows
-from isotrope.views.text import TextView, TextViewSpec, count_texts, make_views, watching
+from isotrope.views.text import TextView, TextViewSpec, count_texts, write_views
 
 
 def with_text_views(
@@ -30,8 +31,8 @@ def with_text_views(
             views = {name: _make(name, view) for name, view in wanted.items()}
             table = folder / f"views-{number}.parquet"
             folder.mkdir(parents=True, exist_ok=True)
-            with watching("views", count_texts([source], column)) as progress:
-                make_views([source], views, table, column=column, progress=progress)
+            with Display("views", count_texts([source], column), unit="rows") as progress:
+                write_views([source], views, table, column=column, progress=progress)
             given.append(table)
         else:
             given.append(_Renamed(source, stage.columns, column) if column else source)

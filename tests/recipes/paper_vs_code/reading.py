@@ -1,4 +1,4 @@
-"""What a recipe says in both variants, and the learner and the engine that come of it; for the tests beside."""
+"""What a recipe says in both variants, and the learner and the loop that come of it; for the tests beside."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
 from isotrope.training.assemble import finished, make_batches, make_learner
 from isotrope.training.bar import RunBar
-from isotrope.training.engine import Engine
 from isotrope.training.learner import Learner
+from isotrope.training.loop import Loop
+from isotrope.training.stage_loop import stage_loop
 from isotrope.training.watch import Watch
 
 Row = tuple[str, list[str], str, Any, Any]  # of the table, recipe/stage, path, the text's value, the code's
@@ -80,9 +81,7 @@ def moved(learner: Learner, by: float = 0.01) -> Learner:
     return learner
 
 
-def engine_of(
-    recipe: str, model: str, folder: Path, score: Callable[[Any], float] | None = None, **changes: Any
-) -> Engine:
+def loop_of(recipe: str, model: str, folder: Path, score: Callable[[Any], float] | None = None, **changes: Any) -> Loop:
     """A small run of a recipe's first stage: `DATA`, batches of 4, measured at every step."""
     often = {"training.batch_size": 4, "training.eval_steps": 1, "training.save_steps": 1}
     learner = learner_of(recipe, model, **often | changes)
@@ -101,4 +100,4 @@ def engine_of(
     batches = make_batches(corpus, plan, stage, student, learner.guide, folder)
     measured = batches.item([0, 1, 2, 3], torch.Generator())
     watch = Watch(measured, False, lambda: finished(student, isotrope.load(model), stage), score)
-    return Engine(learner, batches, watch, folder, RunBar("test"))
+    return stage_loop(learner, batches, watch, folder, RunBar("test"))

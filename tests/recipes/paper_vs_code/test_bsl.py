@@ -12,11 +12,12 @@ from torch import nn
 from torch.nn.functional import cosine_similarity
 
 import isotrope
-from isotrope.evaluation.sts import best_of_four, evaluate, load_task
+from isotrope.evaluation import load_pairs, score_pairs
+from isotrope.evaluation.correlation import best_of_four
 from isotrope.text.corpus import Corpus
 from isotrope.training.run import train
 
-from .reading import BUNDLED, OTHERS, TEXTS, VARIANTS, cases, engine_of, everywhere, learner_of, moved, value
+from .reading import BUNDLED, OTHERS, TEXTS, VARIANTS, cases, everywhere, learner_of, loop_of, moved, value
 
 TABLE = [
     *("predictor", "lr", "loss", "momentum", "EMA timing", "target", "weight decay", "optimiser", "batch / length"),
@@ -101,8 +102,8 @@ def test_momentum(recipe: str, delta: float, tiny: str) -> None:
 def test_ema_timing_is_after_the_step_and_before_zeroing(variant: str, tiny: str, tmp_path: Path) -> None:
     """The target takes in the student as it is after the step. Paper: buffers too; code: parameters only."""
     large = {"training.steps": 2, "training.warmup": 0, "training.learning_rate": 1e-2, "guide.momentum": 0.5}
-    engine = engine_of(f"bsl:{variant}", tiny, tmp_path, **SMALL | large)
-    learner = engine.learner
+    loop = loop_of(f"bsl:{variant}", tiny, tmp_path, **SMALL | large)
+    learner = loop.model
     networks = learner.student, learner.guide.target
     weights = [one.backbone.model.encoder.layer[0].output.dense.weight for one in networks]
     for number, one in enumerate(networks):
@@ -119,8 +120,8 @@ def test_ema_timing_is_after_the_step_and_before_zeroing(variant: str, tiny: str
         expected.append(0.5 * (expected[-1] if expected else old[1]) + 0.5 * old[0])
         after(progress)
 
-    learner.after_step = told  # type: ignore[method-assign]
-    engine.train()
+    loop.after_step = told
+    loop.run()
     assert with_gradient == [True, True]
     assert torch.allclose(weights[1], expected[-1], atol=1e-7)
     assert float(learner.guide.target.counted) == (1.0 if variant == "paper" else 4.0)
@@ -137,12 +138,12 @@ def test_target_draws_dropout_in_the_code(tiny: str) -> None:
 
 def test_optimiser_and_weight_decay(tiny: str, tmp_path: Path) -> None:
     for variant, kind, decay in (("paper", torch.optim.Adam, 0.01), ("official", torch.optim.AdamW, 0.0)):
-        engine = engine_of(f"bsl:{variant}", tiny, tmp_path / variant, **{"training.steps": 20})
-        made = engine.create_optimizer()
+        loop = loop_of(f"bsl:{variant}", tiny, tmp_path / variant, **{"training.steps": 20})
+        made = loop.optimiser
         assert type(made) is kind
         assert made.param_groups[0]["weight_decay"] == decay
-        args = engine.args
-        assert (args.warmup_steps, args.lr_scheduler_type, args.max_grad_norm) == (2, "linear", 1.0)
+        numbers = loop.settings
+        assert (numbers.warmup, numbers.schedule, numbers.clip) == (2, "linear", 1.0)
 
 
 def test_batch_and_length(tiny: str) -> None:
@@ -156,8 +157,8 @@ def test_model_selection_is_by_the_best_of_four_similarities_in_the_code(variant
     rows = [{"view1": one, "view2": other} for one, other in zip(BUNDLED[:8], BUNDLED[8:16], strict=True)]
     train(rows, f"bsl:{variant}", "bundled", tmp_path / "run", steps=1, dev="bundled", set=SMALL)
     logged = json.loads((tmp_path / "run" / "log.jsonl").read_text().splitlines()[0])["eval_spearman"]
-    untuned, pairs = isotrope.load(pooling="mean"), load_task("bundled", split="dev")
-    cosine, best = evaluate(untuned, pairs).spearman["all"], best_of_four(untuned, pairs)
+    untuned, pairs = isotrope.load(pooling="mean"), load_pairs("bundled", split="dev")
+    cosine, best = score_pairs(untuned, pairs).spearman["all"], best_of_four(untuned, pairs)
     assert best > cosine + 1
     assert logged == pytest.approx(cosine if variant == "paper" else best, abs=0.01)
 

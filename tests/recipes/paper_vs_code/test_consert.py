@@ -20,12 +20,13 @@ from typer.testing import CliRunner
 import isotrope
 from isotrope import recipes
 from isotrope.cli import app
-from isotrope.evaluation.sts import Pairs, evaluate, score
+from isotrope.evaluation import Pairs, load_pairs, score_pairs
+from isotrope.evaluation.correlation import correlations
 from isotrope.training.assemble import finished
 from isotrope.training.learner import Learner
 from isotrope.training.optimisers import UncorrectedAdamW
 
-from .reading import OTHERS, TEXTS, VARIANTS, cases, engine_of, everywhere, learner_of, value
+from .reading import OTHERS, TEXTS, VARIANTS, cases, everywhere, learner_of, loop_of, value
 
 TABLE = [
     *("native dropout", "large, unsupervised", "cutoff rates", "where", "shuffle", "token cutoff", "feature cutoff"),
@@ -169,12 +170,12 @@ def test_optimiser_is_adamw_without_bias_correction_in_the_code(name: str, tiny:
         ("paper", torch.optim.Adam, 0.0, 1e-8),
         ("official", UncorrectedAdamW, 0.01, 1e-6),
     ):
-        engine = engine_of(f"{name}:{variant}", tiny, tmp_path / variant)
-        made = engine.create_optimizer()
+        loop = loop_of(f"{name}:{variant}", tiny, tmp_path / variant)
+        made = loop.optimiser
         assert type(made) is kind
         assert [group["weight_decay"] for group in made.param_groups] == [decay, 0.0]
         assert [group["eps"] for group in made.param_groups] == [eps, eps]
-        assert engine.args.max_grad_norm == 1.0
+        assert loop.settings.clip == 1.0
 
 
 @pytest.mark.parametrize(("variant", "features"), [("paper", 3), ("official", 4)])
@@ -200,10 +201,10 @@ def test_early_stopping_is_on_the_best_score(tiny: str, tmp_path: Path) -> None:
     """Falls between ever new bests are forgiven, unlike in SG's code."""
     coming = iter([20, 30, 29, 31, 30, 32, 31, 30, 29, 28])
     settings = {"training.steps": 9, "training.patience": 3}
-    engine = engine_of("consert:official", tiny, tmp_path, lambda encoder: float(next(coming)), **settings)
-    engine.train()
-    assert engine.state.global_step == 8
-    assert engine.state.best_global_step == 5
+    loop = loop_of("consert:official", tiny, tmp_path, lambda encoder: float(next(coming)), **settings)
+    loop.run()
+    assert loop.step == 8
+    assert loop.best_step == 5
 
 
 # -- what is measured --------------------------------------------------------------------------------------------------
@@ -221,7 +222,9 @@ def test_selection_and_test(tiny: str, tmp_path: Path) -> None:
     saved = str(chosen["official"].save(tmp_path / "encoder"))
     shown = json.loads(CliRunner().invoke(app, ["evaluate", saved, "--pooling", "mean,last2", "--json"]).stdout)
     found = {one["pooling"]: one["tasks"]["bundled"]["spearman"]["all"] for one in shown["results"]}
-    wanted = {str(one.pooling): round(evaluate(one, "bundled").spearman["all"], 2) for one in chosen.values()}
+    wanted = {
+        str(one.pooling): round(score_pairs(one, load_pairs("bundled")).spearman["all"], 2) for one in chosen.values()
+    }
     assert found == pytest.approx(wanted, abs=0.02)
 
 
@@ -229,7 +232,7 @@ def test_sts_merges_all_pairs_and_has_both_means_too() -> None:
     gold, found = [1, 2, 3, 4, 1, 2, 3, 4, 5], [0.1, 0.2, 0.4, 0.3, 0.9, 0.7, 0.8, 0.95, 0.99]
     pairs = Pairs([""] * 9, [""] * 9, gold, ["MSRpar"] * 4 + ["MSRvid"] * 5)
     parts = [spearmanr(found[part], gold[part]).statistic for part in (slice(4), slice(4, 9))]
-    figures = score(pairs, torch.tensor(found, dtype=torch.float64).numpy()).spearman
+    figures = correlations(pairs, torch.tensor(found, dtype=torch.float64).numpy()).spearman
     assert figures == pytest.approx(
         {
             "all": 100 * spearmanr(found, gold).statistic,

@@ -16,7 +16,7 @@ from isotrope.training.learner import Learner
 from isotrope.training.run import train
 from isotrope.training.teacher_cache import VectorCache
 
-from .reading import DATA, OTHERS, TEXTS, engine_of, learner_of, value
+from .reading import DATA, OTHERS, TEXTS, learner_of, loop_of, value
 
 TABLE = [
     *("base learning rate", "parameter 1 temperature", "teacher of 1024, student of 768", "CLS with MLP", "queue"),
@@ -56,11 +56,11 @@ def inputs(learner: Learner) -> dict[str, Any]:
 
 
 def test_parameter_1_temperature_is_learnt_on_a_log_scale_undecayed_and_clamped(tiny: str, tmp_path: Path) -> None:
-    engine = engine_of("parallel", tiny, tmp_path, **{"guide.model": tiny, "training.weight_decay": 0.1})
-    learner = engine.learner
+    loop = loop_of("parallel", tiny, tmp_path, **{"guide.model": tiny, "training.weight_decay": 0.1})
+    learner = loop.model
     scale = learner.objective_state.log
     assert (float(scale.detach()), float(learner.objective_state().detach())) == (0.0, 1.0)
-    decayed, exempt = engine.create_optimizer().param_groups
+    decayed, exempt = loop.optimiser.param_groups
     assert not any(one is scale for one in decayed["params"])
     assert any(one is scale for one in exempt["params"])
     assert exempt["weight_decay"] == 0

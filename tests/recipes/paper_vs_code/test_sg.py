@@ -18,7 +18,7 @@ from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
 from isotrope.training.learner import Learner
 
-from .reading import BUNDLED, TEXTS, VARIANTS, cases, engine_of, everywhere, learner_of, moved, value
+from .reading import BUNDLED, TEXTS, VARIANTS, cases, everywhere, learner_of, loop_of, moved, value
 
 TABLE = [
     *("view pooling p", "SG (L^base)", "opt1", "opt2", "opt3", "layer sampler", "frozen copy", "projection head f"),
@@ -223,26 +223,26 @@ def test_regulariser_is_over_the_backbone_alone(tiny: str) -> None:
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_weight_decay_exempts_biases_and_layer_norms(variant: str, tiny: str, tmp_path: Path) -> None:
-    engine = engine_of(f"sg-opt:{variant}", tiny, tmp_path)
-    decayed, exempt = engine.create_optimizer().param_groups
+    loop = loop_of(f"sg-opt:{variant}", tiny, tmp_path)
+    decayed, exempt = loop.optimiser.param_groups
     assert (decayed["weight_decay"], exempt["weight_decay"]) == (0.01, 0.0)
     kept = {id(parameter) for parameter in exempt["params"]}
-    learning = [(name, p) for name, p in engine.learner.named_parameters() if p.requires_grad]
+    learning = [(name, p) for name, p in loop.model.named_parameters() if p.requires_grad]
     assert all((id(p) in kept) == (name.endswith("bias") or "LayerNorm" in name) for name, p in learning)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_schedule_warms_up_for_a_tenth_and_falls_linearly(variant: str, tiny: str, tmp_path: Path) -> None:
-    engine = engine_of(f"sg-opt:{variant}", tiny, tmp_path, **{"training.steps": 10})
-    assert engine.create_optimizer().defaults["betas"] == (0.9, 0.9)
-    scheduler = engine.create_scheduler(10)
+    loop = loop_of(f"sg-opt:{variant}", tiny, tmp_path, **{"training.steps": 10})
+    assert loop.optimiser.defaults["betas"] == (0.9, 0.9)
+    scheduler = loop.scheduler
     rates = []
     for _ in range(10):
         rates.append(scheduler.get_last_lr()[0] / 5e-5)
-        engine.optimizer.step()
+        loop.optimiser.step()
         scheduler.step()
     assert rates == pytest.approx([0, *(1 - k / 9 for k in range(9))])
-    assert engine.args.max_grad_norm == 1.0
+    assert loop.settings.clip == 1.0
 
 
 ZIGZAG = [20, 30, 29, 31, 30, 32, 31, 33, 32, 34, 33]  # before the first step; then best, fall, best, fall ...
@@ -257,11 +257,11 @@ def test_early_stopping(variant: str, scores: list[int], last: int, left: int, t
     """Endurance 3 here. Code: counts drops against the score before, never begins anew, and leaves the last weights."""
     coming = iter(scores)
     settings = {"training.steps": 9, "training.patience": 3, "training.learning_rate": 1e-3}
-    engine = engine_of(f"sg-opt:{variant}", tiny, tmp_path, lambda encoder: float(next(coming)), **settings)
-    engine.train()
-    assert engine.state.global_step == last
+    loop = loop_of(f"sg-opt:{variant}", tiny, tmp_path, lambda encoder: float(next(coming)), **settings)
+    loop.run()
+    assert loop.step == last
     weights = load_file(tmp_path / f"checkpoint-{left}" / "model.safetensors")
-    for name, parameter in engine.learner.student.backbone.model.encoder.named_parameters():
+    for name, parameter in loop.model.student.backbone.model.encoder.named_parameters():
         assert torch.equal(parameter, weights[f"student.backbone.model.encoder.{name}"])
 
 

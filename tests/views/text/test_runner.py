@@ -20,7 +20,7 @@ import pytest
 
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
-from isotrope.views.text import Counts, TextView, count_texts, make_text_view, make_views, read_metadata, runner
+from isotrope.views.text import Counts, TextView, count_texts, make_text_view, read_metadata, runner, write_views
 from isotrope.views.text.base import Outcome
 
 FORK = multiprocessing.get_context("fork")
@@ -67,7 +67,7 @@ def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_texts_stand_beside_their_views_in_the_order_they_came(tmp_path: Path) -> None:
     texts = ["one dog", " two cats ", "one dog", "a dull day", "12", "bird", ""]
-    counts = make_views([texts], {"view1": Reversed(), "view2": Reversed(seed=2)}, tmp_path / "v.parquet")
+    counts = write_views([texts], {"view1": Reversed(), "view2": Reversed(seed=2)}, tmp_path / "v.parquet")
     assert rows(tmp_path / "v.parquet") == [
         {"text": "one dog", "view1": "dog one", "view2": "dog one"},
         {"text": "two cats", "view1": "cats two", "view2": "cats two"},
@@ -80,7 +80,7 @@ def test_texts_stand_beside_their_views_in_the_order_they_came(tmp_path: Path) -
 
 
 def test_identical_ones_are_left_out_when_asked(tmp_path: Path) -> None:
-    counts = make_views([["one dog", "bird"]], {"view1": Reversed()}, tmp_path / "v.parquet", drop_identical=True)
+    counts = write_views([["one dog", "bird"]], {"view1": Reversed()}, tmp_path / "v.parquet", drop_identical=True)
     assert [row["text"] for row in rows(tmp_path / "v.parquet")] == ["one dog"]
     assert (counts.dropped, counts.written, counts.views["view1"].identical) == (1, 1, 1)
 
@@ -100,14 +100,14 @@ class Only:
 
 
 def test_a_row_needs_all_its_views(tmp_path: Path) -> None:
-    counts = make_views([["a b", "a", "b", "c"]], {"view1": Only("a"), "view2": Only("b")}, tmp_path / "v.parquet")
+    counts = write_views([["a b", "a", "b", "c"]], {"view1": Only("a"), "view2": Only("b")}, tmp_path / "v.parquet")
     assert rows(tmp_path / "v.parquet") == [{"text": "a b", "view1": "A B", "view2": "A B"}]
     assert counts.dropped == 3
 
 
 def test_the_table_says_how_it_was_made(tmp_path: Path, small_chunks: None) -> None:
     path = tmp_path / "v.parquet"
-    counts = make_views([[f"text {i}" for i in range(25)]], {"other": Reversed(seed=7)}, path)
+    counts = write_views([[f"text {i}" for i in range(25)]], {"other": Reversed(seed=7)}, path)
     about = read_metadata(path)
     assert json.loads(pq.read_schema(path).metadata[b"isotrope"]) == about
     assert about["views"] == {"other": {"kind": "reversed", "seed": 7}}
@@ -130,7 +130,7 @@ def test_files_tables_and_columns(tmp_path: Path) -> None:
     with gzip.open(tmp_path / "b.jsonl.gz", "wt") as file:
         file.write('{"said": "red bird", "id": 1}\n{"said": null, "id": 2}\n')
     sources = [tmp_path / "a.txt", str(tmp_path / "b.jsonl.gz")]
-    counts = make_views(sources, {"view1": Reversed()}, tmp_path / "v.parquet", column="said")
+    counts = write_views(sources, {"view1": Reversed()}, tmp_path / "v.parquet", column="said")
     assert [row["view1"] for row in rows(tmp_path / "v.parquet")] == ["dog one", "cats two", "bird red"]
     assert (counts.rows, counts.blank) == (3, 2)
     assert count_texts(sources, "said") == 3
@@ -140,23 +140,23 @@ def test_the_cache_is_used(tmp_path: Path, cache: Path, small_chunks: None) -> N
     texts = [f"text {i % 9}" for i in range(30)]
     first, again, fresh, other = Reversed(), Reversed(), Reversed(), Reversed(seed=2)
     for number, view in enumerate((first, again, other)):
-        make_views([texts], {"view1": view}, tmp_path / f"{number}.parquet")
+        write_views([texts], {"view1": view}, tmp_path / f"{number}.parquet")
     assert Counter(text for call in first.calls for text in call) == Counter(set(texts))  # each of them once
     assert again.calls == []
     assert len(other.calls) == len(first.calls)
-    make_views([texts], {"view1": fresh}, tmp_path / "3.parquet", fresh=True)
+    write_views([texts], {"view1": fresh}, tmp_path / "3.parquet", fresh=True)
     assert sum(map(len, fresh.calls)) > 9
-    make_views([texts], {"view1": again}, tmp_path / "4.parquet", cache=tmp_path / "elsewhere")
+    write_views([texts], {"view1": again}, tmp_path / "4.parquet", cache=tmp_path / "elsewhere")
     assert again.calls == first.calls
     contents = {(tmp_path / f"{number}.parquet").read_bytes() for number in (0, 1, 3, 4)}
     assert len(contents) == 1
 
 
 def test_fresh_views_take_the_place_of_old_ones(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    make_views([["one dog"]], {"view1": Reversed()}, tmp_path / "v.parquet")
+    write_views([["one dog"]], {"view1": Reversed()}, tmp_path / "v.parquet")
     monkeypatch.setattr(Reversed, "_outcome", lambda self, sentence: Outcome("new"))
     for fresh, expected in ((False, "dog one"), (True, "new"), (False, "new")):
-        make_views([["one dog"]], {"view1": Reversed()}, tmp_path / "v.parquet", fresh=fresh)
+        write_views([["one dog"]], {"view1": Reversed()}, tmp_path / "v.parquet", fresh=fresh)
         assert rows(tmp_path / "v.parquet")[0]["view1"] == expected
 
 
@@ -178,13 +178,13 @@ def test_memory_is_that_of_a_chunk(tmp_path: Path, small_chunks: None) -> None:
             self.made += len(sentences)
             return super().outcomes(sentences)
 
-    make_views([endless()], {"view1": Watching()}, tmp_path / "v.parquet")
+    write_views([endless()], {"view1": Watching()}, tmp_path / "v.parquet")
     assert max(ahead) <= runner.CHUNK + 1  # sources look at their first row beforehand
 
 
 def test_progress_counts_every_sentence(tmp_path: Path, small_chunks: None) -> None:
     told: list[int] = []
-    make_views([[f"{i} a" for i in range(10)]], {"view1": Reversed()}, tmp_path / "v.parquet", progress=told.append)
+    write_views([[f"{i} a" for i in range(10)]], {"view1": Reversed()}, tmp_path / "v.parquet", progress=told.append)
     assert told == [4, 4, 2]
 
 
@@ -192,15 +192,15 @@ def test_progress_counts_every_sentence(tmp_path: Path, small_chunks: None) -> N
     ("source", "message"),
     [
         (["a dull day", " "], "not one row for the table: 1 sentences, 1 blank rows; view1 empty in 1"),
-        ([{"text": 3}], "the given text: row 1: 3 is not text"),
-        ([{"text": "a \ud800"}], r"row 1: '\\ud800' is half a character"),
+        ([{"text": 3}], "the given text: row 1: column 'text' holds 3, not text"),
+        ([{"text": "a \ud800"}], r"row 1: column 'text' holds '\\ud800', half a character"),
         ([], "no sentences in it"),
-        ([{"a": "x y", "b": "y z"}], "Name one with --column: a, b"),
+        ([{"a": "x y", "b": "y z"}], "Name one with column=: a, b"),
     ],
 )
 def test_bad_text_is_one_line_and_no_file(tmp_path: Path, source: list[Any], message: str) -> None:
     with pytest.raises(IsotropeError, match=r"^[^\n]+$") as error:
-        make_views([source], {"view1": Reversed()}, tmp_path / "v.parquet")
+        write_views([source], {"view1": Reversed()}, tmp_path / "v.parquet")
     assert message.replace("\\\\", "\\") in str(error.value)
     assert not list(tmp_path.iterdir())
 
@@ -208,7 +208,7 @@ def test_bad_text_is_one_line_and_no_file(tmp_path: Path, source: list[Any], mes
 @pytest.mark.parametrize("views", [{}, {"text": Reversed()}])
 def test_views_have_names_of_their_own(tmp_path: Path, views: dict[str, TextView]) -> None:
     with pytest.raises(IsotropeError, match="'text' is the name of the sentences' column"):
-        make_views([["a"]], views, tmp_path / "v.parquet")
+        write_views([["a"]], views, tmp_path / "v.parquet")
 
 
 def started(make: Callable[[], Counts]) -> Any:
@@ -220,12 +220,12 @@ def started(make: Callable[[], Counts]) -> Any:
 @pytest.mark.parametrize("seed", range(3))
 def test_killed_at_random_and_started_again_it_is_the_same_file(tmp_path: Path, small_chunks: None, seed: int) -> None:
     texts = [f"text {i % 150} of some" for i in range(200)]
-    make_views([texts], {"a": Reversed(), "b": Reversed(seed=2)}, tmp_path / "whole.parquet", cache=tmp_path / "1")
+    write_views([texts], {"a": Reversed(), "b": Reversed(seed=2)}, tmp_path / "whole.parquet", cache=tmp_path / "1")
     log, output, chance = tmp_path / "log", tmp_path / "killed.parquet", random.Random(seed)
 
     def make() -> Counts:
         views = {"a": Reversed(log, 0.004), "b": Reversed(log, 0.004, seed=2)}
-        return make_views([texts], views, output, cache=tmp_path / "2")
+        return write_views([texts], views, output, cache=tmp_path / "2")
 
     def chunks() -> int:
         return len(log.read_text().splitlines()) if log.exists() else 0
@@ -262,7 +262,7 @@ def test_a_translation_that_is_killed_goes_on(tmp_path: Path, small_chunks: None
 
     def make(output: str, cache: str, progress: Callable[[int], None] = lambda rows: None) -> Counts:
         views = {"view1": make_text_view("back-translation", pivot=pivot)}
-        return make_views([texts], views, tmp_path / output, cache=tmp_path / cache, progress=progress)
+        return write_views([texts], views, tmp_path / output, cache=tmp_path / cache, progress=progress)
 
     def kill(rows: int) -> None:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -279,5 +279,5 @@ def test_a_translation_that_is_killed_goes_on(tmp_path: Path, small_chunks: None
 
 def test_the_twin_in_one_line(tmp_path: Path, small_chunks: None) -> None:
     texts = list(islice(bundled_sentences(), 50))
-    make_views([texts], {"view1": Reversed()}, tmp_path / "v.parquet")
+    write_views([texts], {"view1": Reversed()}, tmp_path / "v.parquet")
     assert [row["view1"] for row in rows(tmp_path / "v.parquet")] == Reversed()(texts)

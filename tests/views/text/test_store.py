@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,10 +7,9 @@ from typing import Any
 import pytest
 
 from isotrope.io.errors import IsotropeError
+from isotrope.io.store import AT_ONCE
 from isotrope.views.text.base import Outcome
-from isotrope.views.text.store import AT_ONCE, FILE, Shelf, Store, parameters_digest
-
-FORK = multiprocessing.get_context("fork")
+from isotrope.views.text.store import FILE, Store, parameters_digest
 
 
 class View:
@@ -65,46 +61,6 @@ def test_the_first_stays_unless_it_is_to_be_replaced(tmp_path: Path) -> None:
         assert shelf.find(["A dog."]) == {"A dog.": Outcome("third")}
 
 
-def test_a_chunk_is_whole_or_absent(tmp_path: Path) -> None:
-    with Store(tmp_path) as store:
-        shelf = store.of(View(kind="a"))
-        bad: Any = {"one": Outcome("1"), "two": Outcome(object())}  # type: ignore[arg-type]
-        with pytest.raises(IsotropeError, match="the cache of views can't be written"):
-            shelf.add(bad)
-        assert not shelf.find(["one", "two"])
-        shelf.add({"one": Outcome("1")})  # and goes on
-
-
-def test_several_processes_begin_and_write_at_the_same_time(tmp_path: Path) -> None:
-    texts = [[f"{writer} {i}" for i in range(40)] + ["shared"] for writer in range(6)]
-    writers = [FORK.Process(target=put, args=(tmp_path, part, f"by {i}")) for i, part in enumerate(texts)]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join(60)
-    assert [writer.exitcode for writer in writers] == [0] * 6
-    there = found(tmp_path, [text for part in texts for text in part])
-    assert len(there) == 6 * 40 + 1
-    assert all(there[text] == Outcome(f"by {i}") for i, part in enumerate(texts) for text in part if text != "shared")
-
-
-def killed_within_a_transaction(folder: Path) -> None:
-    with Store(folder) as store:
-        shelf: Shelf = store.of(View(kind="a"))
-        shelf.add({"before": Outcome("there")})
-        shelf._base.execute("BEGIN IMMEDIATE")
-        shelf._base.execute("INSERT INTO views VALUES (?, ?, ?)", (shelf._key("half"), "half", ""))
-        os.kill(os.getpid(), signal.SIGKILL)
-
-
-def test_a_kill_takes_what_was_not_finished_and_nothing_else(tmp_path: Path) -> None:
-    process = FORK.Process(target=killed_within_a_transaction, args=(tmp_path,))
-    process.start()
-    process.join(60)
-    assert process.exitcode == -signal.SIGKILL
-    assert found(tmp_path, ["before", "half"]) == {"before": Outcome("there")}
-
-
 def test_it_is_where_the_environment_says(cache: Path) -> None:
     with Store() as store:
         assert store.folder == cache
@@ -115,6 +71,13 @@ def test_a_folder_that_can_not_be_is_told_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(IsotropeError, match="set ISOTROPE_CACHE to another folder"):
         Store(tmp_path / "file" / "cache")
-    (tmp_path / FILE).write_text("this is no data base, but a text that is long enough to be read as one " * 9)
-    with pytest.raises(IsotropeError, match=r"can't keep views there \(file is not a database\)"):
-        Store(tmp_path)
+
+
+def test_wordings_in_a_damaged_file_are_made_again(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    put(tmp_path, ["A dog."], "Ein Hündchen.")
+    content = (tmp_path / FILE).read_bytes()
+    (tmp_path / FILE).write_bytes(content.replace("Hündchen".encode(), b"Hundchen "))
+    assert found(tmp_path, ["A dog."]) == {}
+    put(tmp_path, ["A dog."], "Ein Hund.")
+    assert found(tmp_path, ["A dog."]) == {"A dog.": Outcome("Ein Hund.")}
+    assert len(caplog.messages) == 1

@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any
 
+import pyarrow.parquet as pq
 import pytest
 from pydantic import BaseModel
 
@@ -108,6 +109,7 @@ def test_a_function_that_returns_too_few_is_named(package: Path) -> None:
 
 
 def test_a_users_view_goes_through_the_table(package: Path, tmp_path: Path) -> None:
-    view = make_text_view(f"{package.stem}:shout")
-    counts = make_views([["A dog.", "A cat."]], {"view1": view}, tmp_path / "views.parquet")
-    assert counts.written == 2
+    views = {"view1": f"{package.stem}:shout", "view2": {"kind": f"{package.stem}:shout", "mark": "?"}}
+    made = make_views(["A dog.", "A cat."], views, tmp_path / "views.parquet")
+    assert [row["view2"] for row in made] == ["A DOG.?", "A CAT.?"]
+    assert pq.read_table(tmp_path / "views.parquet").to_pylist() == list(made)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from isotrope.text.files import read_sentences
+from isotrope.text.sources import read_sentences
 
 FOLDER = Path(__file__).parent
 

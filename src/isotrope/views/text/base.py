@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 import random
 import uuid
@@ -13,6 +12,7 @@ from functools import cached_property, partial
 from typing import Any, Protocol, runtime_checkable
 
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import digest
 from isotrope.parts import Called, Registry, Spec
 
 
@@ -120,4 +120,4 @@ def _code_digest(spec: ImportedTextView) -> str:
         source = uuid.uuid4().hex if "<" in spec.kind else inspect.getsource(spec.thing)
     except (OSError, TypeError):
         source = spec.kind
-    return hashlib.blake2b(source.encode(), digest_size=8).hexdigest()
+    return digest(source, 8).hex()

@@ -6,7 +6,6 @@ token came back, speaks for the likeliest: that is what is taken here. A guess m
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,8 +20,9 @@ from torch import Tensor
 
 from isotrope.encoders.backbone import Backbone
 from isotrope.encoders.packing import lay_out
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import hasher
 from isotrope.io.hub import hub_answers
 from isotrope.parts import PathText
 from isotrope.views.text.base import TextViewSpec, draws
@@ -218,7 +218,7 @@ def _load(name: str) -> tuple[Any, Any]:
 
 def _digest(model: Any) -> str:
     """Of the weights, as they were saved."""
-    digest = hashlib.blake2b(digest_size=8)
+    digest = hasher(8)
     for weight in model.parameters():
         digest.update(weight.detach().cpu().numpy().tobytes())
     return digest.hexdigest()

@@ -51,7 +51,7 @@ class Counts:
     views: dict[str, ViewCounts] = field(default_factory=dict)
 
 
-def make_views(
+def write_views(
     sources: Sequence[Source],
     views: Mapping[str, TextView],
     output: Path,
@@ -126,26 +126,13 @@ def _count_and_write(text: str, found: Sequence[Outcome], counts: Counts, drop_i
 
 
 def _texts(sources: Sequence[Source], column: str | None, counts: Counts) -> Iterator[str]:
-    for name, rows in matching_rows(sources, ("text",), column):
-        for number, row in enumerate(rows, 1):
-            text = _text(row["text"], f"{name}: row {number}")
-            if text:
-                counts.rows += 1
-                yield text
-            else:
+    for _, rows in matching_rows(sources, ("text",), column):
+        for row in rows:
+            if row["text"] is None:
                 counts.blank += 1
-
-
-def _text(value: Any, where: str) -> str:
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        raise IsotropeError(f"{where}: {value!r:.40} is not text")
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        raise IsotropeError(f"{where}: {value[error.start]!r} is half a character; write it as a pair") from error
-    return value.strip()
+            else:
+                counts.rows += 1
+                yield row["text"]
 
 
 def _chunks(texts: Iterator[str]) -> Iterator[list[str]]:

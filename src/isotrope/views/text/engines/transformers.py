@@ -14,8 +14,9 @@ import torch
 from huggingface_hub import is_offline_mode
 from torch import Tensor
 
-from isotrope.encoders.progress import quiet_transformers
+from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import sha256
 from isotrope.io.hub import hub_answers
 from isotrope.views.text.base import draws
 from isotrope.views.text.engines.languages import three_letters
@@ -145,8 +146,6 @@ class _Direction:
     @property
     def parameters(self) -> dict[str, Any]:
         """Which model: a name with its commit, or a folder's own name with digests of what is in it."""
-        from isotrope.encoders.loading import sha256
-
         folder = Path(self.name)
         about: dict[str, Any] = {"model": self.name, "revision": getattr(self.config, "_commit_hash", None)}
         if folder.is_dir():

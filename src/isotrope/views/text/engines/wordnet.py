@@ -8,7 +8,6 @@ That word gets the form's ending: the plural of nouns; -s, -ed and -ing of verbs
 
 from __future__ import annotations
 
-import hashlib
 import io
 import os
 import re
@@ -23,6 +22,7 @@ import nltk
 from nltk.corpus.reader.wordnet import WordNetCorpusReader
 
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import hasher
 
 INSTALL = "get one by apt install wordnet-base or python -m nltk.downloader wordnet, or give the folder of another"
 DEBIAN = Path("/usr/share/wordnet")
@@ -72,7 +72,7 @@ class WordNet(WordNetCorpusReader):  # type: ignore[misc]
     @property
     def fingerprint(self) -> str:
         """Of the index, which has all words and the places of all their senses."""
-        digest = hashlib.blake2b(digest_size=8)
+        digest = hasher(8)
         for name in PARTS_OF_SPEECH.values():
             with self.open(f"index.{name}") as lines:
                 digest.update(lines.read().encode())

@@ -1,0 +1,27 @@
+"""`--set KEY=VALUE`: what a kind can be told beyond the options of its own."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from isotrope.io.errors import IsotropeError
+
+KindSettings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Any other setting of the kind. Repeatable."),
+]
+
+
+def read_settings(texts: list[str] | None) -> dict[str, Any]:
+    """`["rate=0.2", "mark=!"]` -> `{"rate": 0.2, "mark": "!"}`: values as TOML writes them, or else plain text."""
+    from isotrope.recipes.merging import read_value  # slow to import
+
+    settings = {}
+    for text in texts or ():
+        key, equals, value = text.partition("=")
+        if not key or not equals:
+            raise IsotropeError(f"--set {text}: a setting is KEY=VALUE, such as rate=0.2")
+        settings[key.strip()] = read_value(value)
+    return settings

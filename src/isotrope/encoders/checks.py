@@ -1,0 +1,80 @@
+"""Whether a model that was loaded is whole. transformers makes up what its files lack, and gives random vectors."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Collection
+from typing import Any
+
+import torch
+from sentence_transformers import SentenceTransformer
+from transformers import PreTrainedModel
+
+from isotrope.io.errors import IsotropeError
+
+SHOWN = 3  # names of weights in a message
+NUMBER = re.compile(r"\d+")
+
+
+def check_model(model: SentenceTransformer, path: str, *, subfolder: str = "", local_files_only: bool = False) -> None:
+    """Refuses a model with weights that its files don't have, weights that are no numbers, or a tokenizer without words
+    or of another vocabulary. A pooler that the files don't have is taken out: it would be random, and is not used.
+    """
+    transformer = getattr(model[0], "model", None)
+    if isinstance(transformer, PreTrainedModel):
+        _check_files(transformer, path, subfolder, local_files_only)
+        _check_tokenizer(model[0].tokenizer, transformer)
+    damaged = [name for name, weight in model.named_parameters() if not torch.isfinite(weight).all()]
+    if damaged:
+        raise IsotropeError(f"its weights hold values that are no numbers (NaN or infinity), in {_listed(damaged)}")
+
+
+def _check_files(transformer: Any, path: str, subfolder: str, local_files_only: bool) -> None:
+    """Compares the names of weights in the files with those of the model; no weight is read for it."""
+    _, found = type(transformer).from_pretrained(
+        path,
+        config=copy.deepcopy(transformer.config),
+        device_map="meta",
+        output_loading_info=True,
+        subfolder=subfolder,
+        local_files_only=local_files_only,
+    )
+    missing: set[str] = set(found["missing_keys"])
+    without_pooler = {name for name in missing if "pooler" not in name}
+    if without_pooler:
+        raise IsotropeError(
+            f"its files lack {len(without_pooler)} of the weights that its config.json asks for: "
+            f"{_listed(without_pooler)}; get the whole folder again"
+        )
+    if missing:
+        transformer.pooler = None
+    known = {NUMBER.sub("#", name) for name in transformer.state_dict()}
+    further = [name for name in found["unexpected_keys"] if any(_ends_alike(NUMBER.sub("#", name), k) for k in known)]
+    if further:
+        raise IsotropeError(
+            f"its files have weights for more layers than its config.json: {_listed(further)}; "
+            "the two belong to different models"
+        )
+
+
+def _ends_alike(name: str, known: str) -> bool:
+    """`bert.encoder.layer.#.output.dense.weight` is a weight of the model's; a task's head (`cls. ...`) is not."""
+    return "#" in known and (name == known or name.endswith(f".{known}"))
+
+
+def _check_tokenizer(tokenizer: Any, transformer: Any) -> None:
+    vocabulary: dict[str, int] = tokenizer.get_vocab() if hasattr(tokenizer, "get_vocab") else {}
+    if len(vocabulary) <= len(set(tokenizer.all_special_ids)):
+        raise IsotropeError("its tokenizer has no words: tokenizer.json or the vocabulary is missing; get it again")
+    rows = transformer.get_input_embeddings().num_embeddings
+    if max(vocabulary.values()) >= rows:
+        raise IsotropeError(
+            f"its tokenizer numbers words up to {max(vocabulary.values()):,}, and its word embeddings have {rows:,} "
+            "rows; the two belong to different models"
+        )
+
+
+def _listed(names: Collection[str]) -> str:
+    first = sorted(names)[:SHOWN]
+    return ", ".join(first) + (f" and {len(names) - SHOWN} more" if len(names) > SHOWN else "")

@@ -1,0 +1,1 @@
+"""Is one encoder better than another on a text, told without labels?"""

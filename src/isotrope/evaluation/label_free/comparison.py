@@ -1,0 +1,272 @@
+"""`compare`: whether a tuned encoder is better on somebody's own text, without labels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from rich.markup import escape
+from rich.table import Table
+
+from isotrope.evaluation.label_free.moved_pairs import MovedPair, moved_pairs
+from isotrope.evaluation.label_free.related_texts import RelatedTexts, halve, halves, read_rewordings
+from isotrope.evaluation.label_free.sampling import SentenceSample
+from isotrope.evaluation.label_free.verdict import (
+    Figures,
+    Judgement,
+    MRRDifference,
+    Ranks,
+    contradict,
+    figures_of,
+    judge,
+    mrr_difference,
+    unit,
+)
+from isotrope.evaluation.models import Model, check_models, model_name, open_model
+from isotrope.evaluation.protocols import SILENT, Display, SentenceEncoder
+from isotrope.evaluation.results.printing import Printable, many
+from isotrope.io.errors import IsotropeError
+from isotrope.text import read_sentences
+
+FEWEST = 50  # pairs
+BLIND = """\
+What this does not see: negation, numbers, and who does what to whom; shared words help any encoder. It often agrees
+with the grades of people, but not always (docs/results.md). Text that an encoder was trained on flatters it: compare on
+text that neither has seen. With graded pairs of your own, isotrope evaluate tells more."""
+
+
+def compare(
+    before: Model,
+    after: Model,
+    text: Any,
+    *,
+    column: str | None = None,
+    sentences: int = 1000,
+    seed: int = 0,
+    back_translate: bool = False,
+    views: str | Path | None = None,
+    batch_size: int = 64,
+    device: str | None = None,
+    precision: str | None = None,
+    display: Display = SILENT,
+) -> Comparison:
+    """Says whether encoder `after` is better than `before` on a text, without labels.
+
+    Args:
+        before: A name, a model folder, the folder of a run, an `Encoder` or a `SentenceTransformer`.
+        after: The other one.
+        text: A file, or sentences in memory; whatever `isotrope.text.read_sentences` reads.
+        column: The column that holds the sentences, if the text is a table.
+        sentences: How many sentences of the text are used, and how many pairs at most.
+        seed: Another seed takes other sentences of a large text.
+        back_translate: Whether back-translations, made on this machine, are sought too.
+        views: A table with the columns `text` and `view1`, as `isotrope views` writes it, whose rewordings are sought.
+        batch_size: Sentences at a time.
+        device: `cpu`, `cuda`, `cuda:1`, `mps` ...; by default the fastest there is.
+        precision: `float32` or `bfloat16`, for models that are loaded by name.
+        display: Shows progress; by default nothing is shown.
+
+    Returns:
+        The comparison, with the verdict in words.
+
+    >>> from isotrope.text import bundled_sentences
+    >>> import isotrope
+    >>> shallow = isotrope.load("bundled", pooling="max@0")
+    >>> found = compare("bundled", shallow, bundled_sentences(), sentences=100)
+    >>> found.judgement, sorted(found.differences)
+    ('better', ['halves'])
+    """
+    shown = str(text) if isinstance(text, str | Path) else "the given text"
+    with display.waiting(f"Reading {shown}"):
+        some, related = _read(text, column, sentences, seed)
+        if views:
+            related.append(read_rewordings(Path(views), sentences))
+    check_models([before, after])
+    if back_translate:
+        related.append(_back_translations(some, display))
+    _usable(related)
+    names = (model_name(before), model_name(after))
+    with display.waiting(f"Loading {names[0]} and {names[1]}"):
+        first, second = (open_model(model, device=device, precision=precision) for model in (before, after))
+    with display.waiting(f"{names[0]} and {names[1]}: {many(len(some), 'sentence')}"):
+        return compare_encoders(first, second, some, related, batch_size=batch_size, names=names, text=shown)
+
+
+def compare_encoders(
+    before: SentenceEncoder,
+    after: SentenceEncoder,
+    sentences: list[str],
+    related: Sequence[RelatedTexts],
+    *,
+    batch_size: int = 64,
+    names: tuple[str, str] = ("before", "after"),
+    text: str = "the given text",
+) -> Comparison:
+    """Two encoders on the same distinct sentences, in random order, and the same pairs; the first kind decides."""
+    usable = _usable(related)
+    vectors = [np.asarray(encoder.encode(sentences, batch_size=batch_size)) for encoder in (before, after)]
+    first, second = (
+        figures_of(encoder, own, usable, batch_size=batch_size)
+        for encoder, own in zip((before, after), vectors, strict=True)
+    )
+    closer, apart = moved_pairs(sentences, unit(vectors[0]), unit(vectors[1]))
+    differences = {pairs.kind: mrr_difference(first.ranks[pairs.kind], second.ranks[pairs.kind]) for pairs in usable}
+    return Comparison(first, second, differences, closer, apart, names, text, len(sentences))
+
+
+def _usable(related: Sequence[RelatedTexts]) -> list[RelatedTexts]:
+    """The kinds of which there are enough pairs."""
+    usable = [pairs for pairs in related if len(pairs) >= FEWEST]
+    if not usable:
+        there = " and ".join(f"{len(pairs)} {pairs.kind}" for pairs in related)
+        raise IsotropeError(f"the text has only {there}; a verdict needs at least {FEWEST} pairs of one kind")
+    return usable
+
+
+def _read(text: Any, column: str | None, size: int, seed: int) -> tuple[list[str], list[RelatedTexts]]:
+    """Sentences of the text, and the halves of long ones; the text is read once."""
+    some, long = SentenceSample(size, seed), SentenceSample(size, seed)
+    for sentence in read_sentences(text, column):
+        some.add(sentence)
+        if halve(sentence):
+            long.add(sentence)
+    return some.sentences, [halves(long.sentences)]
+
+
+def _back_translations(sentences: list[str], display: Display) -> RelatedTexts:
+    """By the engine at hand; those that were made before are looked up."""
+    from isotrope.views.text import make_text_view, write_views
+
+    view = make_text_view("back-translation")
+    with TemporaryDirectory() as folder, display.counting("Back-translating", len(sentences)) as advance:
+        write_views([sentences], {"view1": view}, Path(folder, "views.parquet"), progress=advance)
+        return read_rewordings(Path(folder, "views.parquet"), len(sentences))
+
+
+@dataclass(frozen=True)
+class Comparison(Printable):
+    """Two encoders on one text; `differences` by the kind of the pairs, the first of which decides."""
+
+    before: Figures
+    after: Figures
+    differences: dict[str, MRRDifference]
+    closer: list[MovedPair]
+    apart: list[MovedPair]
+    names: tuple[str, str] = ("before", "after")
+    text: str = "the given text"
+    sentences: int = 0
+
+    @property
+    def decides(self) -> str:
+        """The kind of pairs that the verdict rests on."""
+        return next(iter(self.differences))
+
+    @property
+    def contradictory(self) -> bool:
+        """Whether one kind of pairs says better and another worse."""
+        return contradict(self.differences.values())
+
+    @property
+    def judgement(self) -> Judgement:
+        """Whether `after` is better than `before`."""
+        return judge(list(self.differences.values()))
+
+    @property
+    def verdict(self) -> str:
+        """The judgement in words, with the figures that it rests on."""
+        before, after = self.names
+        change, figures = (
+            self.differences[self.decides],
+            [side.ranks[self.decides] for side in (self.before, self.after)],
+        )
+        mrr = f"{100 * figures[0].mrr:.1f} before, {100 * figures[1].mrr:.1f} after"
+        why = f"{figures[0].pairs:,} {self.decides} find each other with MRR x 100 {mrr} ({_interval(change)})."
+        if self.contradictory:
+            said = ", ".join(f"{kind} say {one.judgement}" for kind, one in self.differences.items())
+            return f"no clear difference on this text: {said}. {why}"
+        if self.judgement == "no clear difference":
+            return f"no clear difference between {before} and {after} on this text. {why} More sentences may tell."
+        return f"{after} is {self.judgement} than {before} on this text. {why}"
+
+    def parts(self) -> Iterator[Table | str]:
+        """The figures, the pairs that moved most, and the verdict."""
+        yield self._table()
+        for title, some in (("Moved closest together", self.closer), ("Moved furthest apart", self.apart)):
+            if some:
+                yield f"\n{title}: cosine before -> after (in standard deviations above two random sentences)"
+            for one in some:
+                yield f"  {_moved(one)}  {one.first}\n{'':{len(_moved(one)) + 2}}  {one.second}"
+        yield f"\nVerdict: {self.verdict}\n\n{BLIND}"
+
+    def as_dict(self) -> dict[str, Any]:
+        """Figures as in the table, to four decimals."""
+        kinds = {
+            kind: {
+                "pairs": self.before.ranks[kind].pairs,
+                "before": _rounded(self.before.ranks[kind]),
+                "after": _rounded(self.after.ranks[kind]),
+                "mrr_difference": round(change.mrr / 100, 4),
+                "interval": [round(change.low / 100, 4), round(change.high / 100, 4)],
+                "judgement": change.judgement,
+            }
+            for kind, change in self.differences.items()
+        }
+        text = {
+            name: {key: round(getattr(side, key), 4) for key in ("uniformity", "mean_cosine", "effective_rank")}
+            for name, side in (("before", self.before), ("after", self.after))
+        }
+        return {
+            "before": self.names[0],
+            "after": self.names[1],
+            "corpus": self.text,
+            "sentences": self.sentences,
+            "verdict": self.judgement,
+            "rests_on": self.decides,
+            "pairs": kinds,
+            "text": text,
+            "closer": [asdict(one) for one in self.closer],
+            "apart": [asdict(one) for one in self.apart],
+        }
+
+    def _table(self) -> Table:
+        title = (
+            f"Before: {self.names[0]}\nAfter: {self.names[1]}\nText: {many(self.sentences, 'sentence')} of {self.text}"
+        )
+        table = Table("", "Before", "After", "", title=escape(title), title_justify="left")
+        for column in table.columns[1:3]:
+            column.justify = "right"
+        table.columns[3].style = "dim"
+
+        def row(name: str, first: float, second: float, meaning: str, form: str = ".3f") -> None:
+            table.add_row(name, f"{first:{form}}", f"{second:{form}}", meaning)
+
+        for kind, change in self.differences.items():
+            first, second = self.before.ranks[kind], self.after.ranks[kind]
+            table.add_section()
+            row("MRR x 100", 100 * first.mrr, 100 * second.mrr, f"{kind}: {_interval(change)}", ".1f")
+            pairs = f"{kind}: how often the other of {first.pairs:,} comes first"
+            row("Recall at 1, %", 100 * first.recall, 100 * second.recall, pairs, ".1f")
+            row("Median rank", first.median_rank, second.median_rank, f"{kind}: 1 is best", "g")
+            row("Alignment", first.alignment, second.alignment, f"{kind}: distance of two that belong together")
+        table.add_section()
+        row("Uniformity", self.before.uniformity, self.after.uniformity, "how evenly all sentences spread: low is good")
+        row("Mean cosine", self.before.mean_cosine, self.after.mean_cosine, "of two at random: 1 if all are alike")
+        row("Effective rank", self.before.effective_rank, self.after.effective_rank, "directions in use", ".1f")
+        return table
+
+
+def _interval(change: MRRDifference) -> str:
+    return f"{change.mrr:+.1f} points, 95% interval {change.low:+.1f} to {change.high:+.1f}"
+
+
+def _moved(one: MovedPair) -> str:
+    before = f"{one.cosine_before:.2f} ({one.above_before:+.1f})"
+    return f"{before} -> {one.cosine_after:.2f} ({one.above_after:+.1f})"
+
+
+def _rounded(ranks: Ranks) -> dict[str, float]:
+    return {name: round(getattr(ranks, name), 4) for name in ("mrr", "recall", "median_rank", "alignment")}

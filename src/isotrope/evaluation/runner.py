@@ -1,0 +1,163 @@
+"""`evaluate`: models, poolings and tasks in one table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal
+
+from isotrope.evaluation.models import Model, ModelGroup, Models, check_models, group_models, model_name, open_model
+from isotrope.evaluation.protocols import SILENT, Display
+from isotrope.evaluation.provenance import count_trained_on, training_text
+from isotrope.evaluation.results.results import Results
+from isotrope.evaluation.results.side_by_side import (
+    Measured,
+    Row,
+    measure,
+    sections_by_metric,
+    sections_of_suite,
+    side_by_side,
+)
+from isotrope.evaluation.tasks import AnyTask, Task, open_suite, open_task
+from isotrope.evaluation.vectors import remembered_together
+from isotrope.io.errors import IsotropeError
+
+DEFAULT = "bundled"
+
+
+def evaluate(
+    models: Models,
+    tasks: AnyTask | Iterable[AnyTask] = (),
+    *,
+    suite: str | None = None,
+    data: str | Path | None = None,
+    pooling: str | Iterable[str] = (),
+    split: str | None = None,
+    classifier: Literal["logistic", "mlp"] = "logistic",
+    prototyping: bool = False,
+    batch_size: int = 64,
+    device: str | None = None,
+    precision: str | None = None,
+    cache: bool = True,
+    display: Display = SILENT,
+) -> Results:
+    """Measures encoders side by side: similarity as people see it, and what else the vectors are good for.
+
+    Args:
+        models: One or several of: a name (`bundled`, `minilm`, one on the Hub), a model folder, the folder of a run, an
+            `Encoder`, a `SentenceTransformer`. `"NAME=RUN,RUN"`, or a mapping `{name: [run, run]}`, makes one row of
+            several seeds.
+        tasks: Names such as `"stsb"` or `"stsb-multi:de"`, `"package.module:Name"`, a `Task`, or a function
+            `task(encode, *, ...) -> float | dict[str, float]`. By default `bundled`, or those of the suite.
+        suite: `papers`, `sts`, `transfer`, `multilingual`, `arguments` or `all`: every task of it whose data is there,
+            with averages, intervals, and marks of what was seen in training.
+        data: Folder of data sets; by default `$ISOTROPE_DATA`, else the Hugging Face Hub.
+        pooling: One or several, each of which makes a row; by default each model's own.
+        split: `train`, `dev` or `test`, where a task has it.
+        classifier: Of transfer tasks; `mlp` has 50 hidden units.
+        prototyping: Transfer tasks by SentEval's quick settings instead of the papers'.
+        batch_size: Sentences at a time.
+        device: `cpu`, `cuda`, `cuda:1`, `mps` ...; by default the fastest there is.
+        precision: `float32` or `bfloat16`, for models that are loaded by name.
+        cache: Whether vectors are kept on disk and looked up the next time.
+        display: Shows progress; by default nothing is shown.
+
+    Returns:
+        The results, which print as tables.
+
+    >>> results = evaluate("bundled", tasks=["bundled"], pooling=["mean", "cls"], cache=False)
+    >>> for row, cell in zip(results.rows, results.columns[0].cells):
+    ...     print(row.name, row.pooling, f"{cell.value:.2f}")
+    bundled mean 22.57
+    bundled cls 9.73
+    >>> def capitals(encode, *, word: str = "rain"):
+    ...     lower, upper = encode([word, word.upper()])
+    ...     return float(abs(lower - upper).max())
+    >>> print(evaluate("bundled", capitals, cache=False).csv())
+    model,pooling,group,task,metric,figure,deviation,seeds,difference,low,high
+    bundled,mean,,...capitals,capitals,0.0,,1,,,
+    <BLANKLINE>
+    """
+    if suite and split:
+        raise IsotropeError("a suite measures test splits; for another split name tasks instead of a suite")
+    options = {"split": split, "classifier": classifier, "prototyping": prototyping}
+    groups, poolings = group_models(models), [pooling] if isinstance(pooling, str) else list(pooling)
+    with display.waiting("Reading tasks"):
+        opened, absent = _open(suite, _several(tasks), Path(data) if data else None, options)
+    check_models([model for group in groups for model in group.models], poolings)
+    settings: dict[str, Any] = {"device": device, "precision": precision, "batch_size": batch_size, "cache": cache}
+    rows = [row for group in groups for row in _rows(group, poolings, opened, bool(suite), display, **settings)]
+    with display.waiting("Comparing"):
+        return _results(rows, opened, absent, suite)
+
+
+def _several(tasks: AnyTask | Iterable[AnyTask]) -> list[AnyTask]:
+    return list(tasks) if isinstance(tasks, list | tuple | set | frozenset) else [tasks]
+
+
+def _open(
+    suite: str | None, names: Sequence[AnyTask], data: Path | None, options: dict[str, Any]
+) -> tuple[list[Task], list[str]]:
+    """The tasks of the suite and those that are named, all opened before the first model is loaded; and the missing."""
+    opened, absent = open_suite(suite, data=data, **options) if suite else ([], [])
+    for task in names or ([] if suite else [DEFAULT]):
+        one = open_task(task, data=data, **options)
+        if one.name not in {other.name for other in opened}:
+            opened.append(one)
+    return opened, absent
+
+
+def _rows(
+    group: ModelGroup,
+    poolings: Sequence[str],
+    tasks: Sequence[Task],
+    in_suite: bool,
+    display: Display,
+    *,
+    batch_size: int,
+    cache: bool,
+    **placed: Any,
+) -> list[Row]:
+    """One for each pooling. A model is loaded once, and goes through its text once."""
+    found: dict[str, list[Measured]] = {}
+    for model in group.models:
+        name = model_name(model)
+        trained_on = _trained_on(model, tasks) if in_suite else None
+        with display.waiting(f"Loading {name}"):
+            encoder = open_model(model, **placed)
+        variants = [encoder.with_pooling(pooling) for pooling in poolings] or [encoder]
+        total = len(variants) * sum(len(task.sentences) for task in tasks)
+        with (
+            display.counting(name, total) as advance,
+            remembered_together(variants, cache=cache, encoded=advance) as several,
+        ):
+            for variant, vectors in zip(variants, several, strict=True):
+                one = Measured(name, {}, {}, trained_on)
+                for task in tasks:
+                    advance(0, f"{name}, {variant.pooling}: {task.name}")
+                    measure(vectors, task, one, forgiving=in_suite, batch_size=batch_size)
+                found.setdefault(str(variant.pooling), []).append(one)
+    return [Row(group.name, pooling, tuple(members)) for pooling, members in found.items()]
+
+
+def _trained_on(model: Model, tasks: Sequence[Task]) -> dict[str, int] | None:
+    """How many sentences of each task a model was trained on; None if its training text is unknown."""
+    corpora = training_text(model) if isinstance(model, str | Path) else None
+    return None if corpora is None else {task.name: count_trained_on(task.sentences, corpora) for task in tasks}
+
+
+def _results(rows: Sequence[Row], tasks: Sequence[Task], absent: Sequence[str], suite: str | None) -> Results:
+    given: dict[str, list[str]] = {}
+    for member in (member for row in rows for member in row.members):
+        for task, outcome in member.outcomes.items():
+            given.setdefault(task, list(outcome.figures))
+    sections = sections_of_suite(tasks, given) if suite else sections_by_metric(tasks, given)
+    return Results(
+        rows,
+        side_by_side(rows, sections, resample=bool(suite)),
+        items={task.name: task.items if suite or not task.split else f"{task.split}, {task.items}" for task in tasks},
+        sentences={task.name: len(task.sentences) for task in tasks},
+        absent=absent,
+        suite=suite,
+        remarks=sorted({task.remark for task in tasks} - {""}),
+    )

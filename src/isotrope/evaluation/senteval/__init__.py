@@ -1,0 +1,1 @@
+"""SentEval: classifiers on frozen sentence vectors."""

@@ -1,0 +1,56 @@
+"""Ctrl-C and SIGTERM while training: the step is finished and saved, then the run ends."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+from isotrope.io.errors import IsotropeError
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+class Interrupted(IsotropeError):  # noqa: N818
+    """A run was stopped by a signal, after a checkpoint was written."""
+
+    def __init__(self, step: int, number: int) -> None:
+        super().__init__(f"stopped at step {step}; continue with resume=True")
+        self.step = step
+        self.exit_code = 128 + number
+
+
+class StopRequest:
+    """Whether a signal has come, and which."""
+
+    signal: int | None = None
+
+
+@contextmanager
+def stop_requests() -> Iterator[StopRequest]:
+    """Takes note of the first signal instead of ending; a second one ends the process as usual.
+
+    Signals can be handled in the main thread only; elsewhere nothing is changed.
+    """
+    request = StopRequest()
+    if threading.current_thread() is not threading.main_thread():
+        yield request
+        return
+    before: dict[signal.Signals, Any] = {}
+
+    def restore() -> None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+    def note(number: int, frame: FrameType | None) -> None:
+        request.signal = number
+        restore()
+
+    before.update({number: signal.signal(number, note) for number in SIGNALS})
+    try:
+        yield request
+    finally:
+        restore()

@@ -1,0 +1,83 @@
+"""The folder of a run: whether it can be used, who is using it, and its settings. Imports nothing slow."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from isotrope.io.errors import IsotropeError
+
+if TYPE_CHECKING:
+    from isotrope.recipes.schema import Recipe
+
+RUN = "run.json"  # the settings of a run
+LOG = "log.jsonl"
+
+
+def check_run(folder: Path, *, resume: bool, settings: str = RUN) -> None:
+    """Refuses to start a run where something is, and to resume one where nothing is."""
+    if resume and not (folder / settings).is_file():
+        raise IsotropeError(f"{folder}: nothing to resume (no {settings} in it)")
+    if folder.is_file():
+        raise IsotropeError(f"{folder}: a file, where the run's folder is to be; choose another folder")
+    if not resume and folder.exists() and any(folder.iterdir()):
+        raise IsotropeError(f"{folder}: exists already; resume that run, or choose another folder")
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Makes the folder and keeps other processes out of it. The lock is the system's: it ends with the process."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise IsotropeError(f"{folder}: can't be created ({error.strerror or error})") from error
+    if os.name == "nt":  # has no locks of this kind
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno in (errno.EWOULDBLOCK, errno.EACCES):
+            os.close(descriptor)
+            raise IsotropeError(f"{folder}: in use by another process; wait for it to end, or stop it") from error
+        # other errors: a file system without locks
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def read_json(file: Path) -> Any:
+    """A JSON file of a run; one line about it if it is damaged."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "not JSON"
+        raise IsotropeError(f"{file} is damaged ({reason}); the run can't be resumed, start it in a new folder") from (
+            error
+        )
+
+
+def stage_folders(folder: Path, recipe: Recipe) -> list[Path]:
+    """Where each stage lies: a single one in the run folder itself."""
+    count = len(recipe.stages)
+    return [folder] if count == 1 else [folder / f"stage-{number + 1}" for number in range(count)]
+
+
+def differences(before: Any, now: Any, path: str = "") -> list[str]:
+    """`training.seed 1 -> 2` for each place in which two nested settings differ."""
+    if isinstance(before, dict) and isinstance(now, dict):
+        keys = dict.fromkeys([*before, *now])
+        return [line for key in keys for line in differences(before.get(key), now.get(key), f"{path}.{key}".strip("."))]
+    if isinstance(before, list) and isinstance(now, list) and len(before) == len(now):
+        pairs = enumerate(zip(before, now, strict=True))
+        return [line for i, (old, new) in pairs for line in differences(old, new, f"{path}.{i}")]
+    return [] if before == now else [f"{path} {before!r} -> {now!r}"]

@@ -1,0 +1,57 @@
+"""A stage of a recipe in the words of the loop."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+from isotrope.training.bar import RunBar
+from isotrope.training.batches import StageBatches
+from isotrope.training.learner import Learner
+from isotrope.training.loop import Evaluations, Loop, LoopSettings
+from isotrope.training.optimisers import OPTIMISERS, decayed_and_exempt
+from isotrope.training.watch import PATIENCE, Watch
+
+
+def stage_loop(learner: Learner, batches: StageBatches, watch: Watch, folder: Path, bar: RunBar) -> Loop:
+    """The loop of one stage: the recipe's numbers; the watch measures; the best or the last checkpoint remains."""
+    training = learner.stage.training
+    best = watch.score is not None and training.keep == "best"
+    steps = max(1, len(batches) // training.gradient_accumulation)
+
+    def out_of_patience(evaluations: Evaluations) -> bool:
+        """By the evaluations in the checkpoint, so a resumed run stops where the uninterrupted one did."""
+        lost = PATIENCE[training.patience_counts](evaluations)
+        return training.patience is not None and lost >= training.patience
+
+    return Loop(
+        learner,
+        OPTIMISERS[training.optimiser](
+            decayed_and_exempt(learner, training.weight_decay),
+            lr=training.learning_rate,
+            betas=training.betas,
+            eps=training.epsilon,
+        ),
+        batches,
+        folder,
+        LoopSettings(
+            steps=steps,
+            schedule=training.schedule if training.schedule != "constant" else "constant_with_warmup",
+            warmup=math.ceil(training.warmup * steps),
+            clip=training.clip,
+            log_steps=min(10, training.eval_steps),
+            save_steps=training.eval_steps if best else training.save_steps,
+            eval_steps=training.eval_steps,
+            accumulation=training.gradient_accumulation,
+            keep_best=best,
+            precision=training.precision,
+            report_to=training.report_to,
+            seed=training.seed,
+        ),
+        bar,
+        after_step=learner.after_step,
+        figures=learner.log_figures,
+        measure=lambda: watch.figures(learner),
+        should_stop=out_of_patience,
+        advice="lower training.learning_rate or raise objective.temperature",
+    )

@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import io
+import tempfile
+from pathlib import Path
+
+import numpy as np
+import pyarrow
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pyarrow import parquet
+
+from isotrope.io.vector_files import WRITERS
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+@settings(deadline=None, max_examples=40)
+@given(lots=st.lists(st.integers(0, 40)), dim=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
+def test_rows_come_back_whatever_lots_they_were_written_in(ending: str, lots: list[int], dim: int, seed: int) -> None:
+    vectors = np.random.default_rng(seed).normal(size=(sum(lots), dim)).astype(np.float32)
+    texts = [f"sentence {i}" for i in range(len(vectors))]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, f"x{ending}")
+        with WRITERS[ending](path, dim) as write:
+            for end, size in zip(np.cumsum(lots), lots, strict=True):
+                write(texts[end - size : end], vectors[end - size : end])
+        if ending == ".npy":
+            found, mapped = np.load(path), np.load(path, mmap_mode="r")
+            assert np.array_equal(mapped, vectors)
+        else:
+            table = parquet.read_table(path)
+            assert table.schema.field("embedding").type == pyarrow.list_(pyarrow.float32(), dim)
+            assert table["text"].to_pylist() == texts
+            found = np.array(table["embedding"].to_pylist(), dtype=np.float32).reshape(-1, dim)
+    assert found.dtype == np.float32
+    assert np.array_equal(found, vectors)
+
+
+def test_any_number_of_rows_fits_into_the_header() -> None:
+    def header(rows: int) -> int:
+        stream = io.BytesIO()
+        np.lib.format.write_array_header_1_0(stream, {"descr": "<f4", "fortran_order": False, "shape": (rows, 1024)})
+        return stream.tell()
+
+    assert header(0) == header(2**62)

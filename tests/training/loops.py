@@ -1,0 +1,109 @@
+"""Engines that train a small encoder on bundled sentences, and what they leave; for the tests beside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors.torch import load_file
+from torch import Tensor
+
+import isotrope
+from isotrope import recipes
+from isotrope.text import bundled_sentences
+from isotrope.text.corpus import build_corpus
+from isotrope.text.plan import plan_batches
+from isotrope.training.assemble import finished, make_batches, make_guide, trained_student
+from isotrope.training.bar import RunBar
+from isotrope.training.learner import Learner
+from isotrope.training.loop import Loop
+from isotrope.training.stage_loop import stage_loop
+from isotrope.training.watch import Watch
+
+TEXTS = bundled_sentences()
+NAMES = ("text", "view1", "view2", "source", "target", "sentence1", "sentence2")
+ROWS = [dict(zip(NAMES, TEXTS[7 * k : 7 * k + 7], strict=True)) | {"label": k % 3} for k in range(53)]
+Make = Callable[..., Loop]
+
+
+def maker(small: str, folder_of_runs: Path) -> Make:
+    """Makes engines in folders of their own: `make(recipe, score, **settings of training)`."""
+
+    def made(recipe: str = "sg-opt", score: Any = None, folder: str = "run", **training: Any) -> Loop:
+        settings: dict[str, Any] = {"batch_size": 8, "steps": 4, "eval_steps": 1, "save_steps": 2} | training
+        changes = {key if "." in key else f"training.{key}": value for key, value in settings.items()}
+        if recipe == "parallel":
+            changes |= {"guide.model": small, "guide.queue": 16}
+        elif recipe == "sg-opt":
+            changes |= {"heads.projection.ratio": 0.5}
+        stage = recipes.load(recipe, changes).stages[0]
+        torch.manual_seed(0)
+        encoder = isotrope.load(small)
+        student = trained_student(encoder, stage)
+        learner = Learner(student, make_guide(stage, student, encoder), stage)
+        run = folder_of_runs / folder
+        corpus = build_corpus([ROWS], stage.columns, run / "corpus")
+        batches_wanted = stage.training.steps * stage.training.gradient_accumulation if stage.training.steps else None
+        plan = plan_batches(
+            corpus,
+            batch_size=stage.training.batch_size,
+            steps=batches_wanted,
+            epochs=stage.training.epochs,
+            seed=1,
+            folder=corpus.folder,
+        )
+        batches = make_batches(corpus, plan, stage, student, learner.guide, run)
+        watched = batches.item([0, 1, 2, 3], torch.Generator())
+        watch = Watch(watched, False, lambda: finished(student, encoder, stage), score)
+        return stage_loop(learner, batches, watch, run, RunBar("test"))
+
+    return made
+
+
+def lines(loop: Loop) -> list[dict[str, Any]]:
+    """The log. NaN and Infinity are no JSON."""
+
+    def refuse(word: str) -> None:
+        raise ValueError(word)
+
+    text = (loop.folder / "log.jsonl").read_text()
+    return [json.loads(line, parse_constant=refuse) for line in text.splitlines()]
+
+
+def student(loop: Loop) -> dict[str, Tensor]:
+    return {key: value.clone() for key, value in loop.model.student.state_dict().items()}
+
+
+def saved_student(run: Path, step: int) -> dict[str, Tensor]:
+    weights = load_file(run / f"checkpoint-{step}" / "model.safetensors")
+    return {key.removeprefix("student."): value for key, value in weights.items() if key.startswith("student.")}
+
+
+def same(one: dict[str, Tensor], other: dict[str, Tensor]) -> bool:
+    return one.keys() == other.keys() and all(torch.equal(value, other[key]) for key, value in one.items())
+
+
+def checkpoints(loop: Loop) -> list[int]:
+    return sorted(int(path.name.removeprefix("checkpoint-")) for path in loop.folder.glob("checkpoint-*"))
+
+
+def falling(*scores: float) -> Callable[[Any], float]:
+    """A development score that comes out as written, evaluation after evaluation."""
+    left = iter(scores)
+    return lambda encoder: next(left)
+
+
+def spoilt(loop: Loop, step: int, spoil: Callable[[Tensor], Tensor]) -> None:
+    """The loss of one step is not what it should be."""
+    forward, calls = loop.model.forward, iter(range(1, 100))
+
+    def wrong(**batch: Any) -> dict[str, Tensor]:
+        parts = forward(**batch)
+        if loop.model.training and next(calls) == step:
+            parts["loss"] = spoil(parts["loss"])
+        return parts
+
+    loop.model.forward = wrong  # type: ignore[method-assign]
