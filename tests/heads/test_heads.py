@@ -49,8 +49,8 @@ def test_predictor_of_the_published_code_stacks_three() -> None:
 
 
 def test_a_linear_head_is_one_layer() -> None:
-    head = Linear(ratio=0.5, bias=False)
-    assert head.width(16) == 8
+    head = Linear(bias=False)
+    assert head.width(16) == 16
     made = head.build(16, 5, std=0.02)
     assert isinstance(made, nn.Linear)
     assert made.weight.shape == (5, 16)

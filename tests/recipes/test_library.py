@@ -110,10 +110,13 @@ OF_KINDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "bsl": {
         "guide.momentum": st.floats(0, 1),
         "heads.predictor.blocks": st.integers(1, 9),
-        "heads.projection": st.sampled_from(["linear", "projection", {"kind": "linear", "ratio": 0.5}]),
+        "heads.projection": st.sampled_from(["linear", "projection", {"kind": "linear", "bias": False}]),
         "views.symmetric": st.booleans(),
     },
-    "consert": {"views.first.rate": st.floats(0, 0.99), "views.second": st.sampled_from(["dropout", "none"])},
+    "consert": {
+        "views.first": st.floats(0, 0.99).map(lambda rate: {"kind": "token-cutoff", "rate": rate}),
+        "views.second": st.sampled_from(["dropout", "none"]),
+    },
 }
 SET = st.sampled_from(ALL).flatmap(
     lambda name: st.tuples(

@@ -270,5 +270,5 @@ def test_an_unknown_kind_is_told_with_all_its_keys_in_place() -> None:
 def test_heads_are_parts_too() -> None:
     heads = recipes.load("sg-opt", {"heads.projection.kind": "linear"}).stages[0].heads
     assert heads.projection == Linear()
-    heads = recipes.load("bsl", {"heads.predictor": {"kind": "linear", "ratio": 2}}).stages[0].heads
-    assert heads.predictor == Linear(ratio=2)
+    heads = recipes.load("bsl", {"heads.predictor": {"kind": "linear", "bias": False}}).stages[0].heads
+    assert heads.predictor == Linear(bias=False)

@@ -120,7 +120,7 @@ def test_ema_timing_is_after_the_step_and_before_zeroing(variant: str, tiny: str
         expected.append(0.5 * (expected[-1] if expected else old[1]) + 0.5 * old[0])
         after(progress)
 
-    learner.after_step = told  # type: ignore[method-assign]
+    loop.after_step = told
     loop.run()
     assert with_gradient == [True, True]
     assert torch.allclose(weights[1], expected[-1], atol=1e-7)
