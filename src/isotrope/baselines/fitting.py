@@ -11,7 +11,6 @@ import numpy as np
 
 from isotrope.baselines.base import BASELINES, BaselineSpec, Made
 from isotrope.encoders.loading import Model
-from isotrope.evaluation.provenance import BASELINE
 from isotrope.io.atomic import check_folder
 from isotrope.io.errors import IsotropeError, reason
 from isotrope.io.names import BASELINE
