@@ -113,7 +113,7 @@ def test_qnli_without_training_rows_trains_on_every_second_one(tmp_path: Path) -
     assert [example.texts[0] for example in glue.train] == [f"Why {i}?" for i in range(0, 40, 2)]
     assert [example.texts[0] for example in glue.dev + glue.test] == [f"Why {i}?" for i in range(1, 40, 2)]
     assert (len(glue.dev), glue.classes) == (2, ["entailment", "not_entailment"])
-    assert "qnli_dev.tsv has no training rows: every second one is trained on" in glue.note
+    assert "qnli_dev.tsv has no training rows: every second row is trained on" in glue.note
     with_splits = [f"{'train' if i < 20 else 'dev'}|{row}" for i, row in enumerate(rows)]
     write(tmp_path, "glue/qnli.tsv", "split|label|question|sentence", *with_splits)
     whole = load_glue("qnli", data=data)
@@ -123,7 +123,7 @@ def test_qnli_without_training_rows_trains_on_every_second_one(tmp_path: Path) -
 def test_mrpc_says_what_stands_for_the_validation_set(tmp_path: Path) -> None:
     rows = [f"{split}|{i % 2}|a {i}|b {i}" for split in ("train", "test") for i in range(20)]
     glue = load_glue("mrpc", data=write(tmp_path, "transfer/mrpc.tsv", "split|label|sentence1|sentence2", *rows))
-    assert glue.note == "the file has no validation set of GLUE's; its split 'test' stands for it"
+    assert glue.note == "the file does not have GLUE's validation set; its split 'test' stands for it"
     assert glue.test[-1].texts == ("a 19", "b 19")
 
 
