@@ -4,20 +4,32 @@ from __future__ import annotations
 
 import doctest
 import importlib
+from pathlib import Path
 
 import pytest
 
 MODULES = (
+    "isotrope.diagnosis",
+    "isotrope.encoders.encoding",
+    "isotrope.encoders.loading",
     "isotrope.evaluation.geometry.inspections",
     "isotrope.evaluation.geometry.layers",
     "isotrope.evaluation.label_free.comparison",
     "isotrope.evaluation.runner",
     "isotrope.evaluation.tasks",
+    "isotrope.recipes.library",
+    "isotrope.text.pairs",
+    "isotrope.text.sources",
+    "isotrope.training.run",
+    "isotrope.baselines.fitting",
+    "isotrope.views.text.base",
+    "isotrope.views.text.making",
 )
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_run(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_examples_run(name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("ISOTROPE_DATA", raising=False)
     found = doctest.testmod(importlib.import_module(name), optionflags=doctest.ELLIPSIS)
     assert found.attempted > 0

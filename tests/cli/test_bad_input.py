@@ -72,7 +72,7 @@ BAD = {
     "latin.txt: line 2": ("pretrain", "latin.txt", "--output", "run"),
     "a weight must be above 0, not -1": ("pretrain", "good.txt:-1", "--output", "run"),
     "give files, not standard input": ("pretrain", "-", "--output", "run"),
-    "--dim 30 is not a multiple of --heads 4": ("pretrain", "good.txt", "--output", "run", "--dim", "30"),
+    "dim 30 is not a multiple of heads 4": ("pretrain", "good.txt", "--output", "run", "--dim", "30"),
     "nothing to resume": ("pretrain", "good.txt", "--output", "run", "--resume"),
     "Invalid value for '--tokenizer'": ("pretrain", "good.txt", "--output", "run", "--tokenizer", "none"),
 }

@@ -188,3 +188,11 @@ def test_the_command_line_and_python_agree(run: Run, corpus: str) -> None:
     assert np.array_equal(vectors, load_any("python").encode(TEXT[:9]))
     for file in ("README.md", "baseline.json", "modules.json", "keys.npy"):
         assert Path("shell", file).read_bytes() == Path("python", file).read_bytes()
+
+
+def test_half_precision(run: Run, corpus: str) -> None:
+    done = run("baseline", "whitening", corpus, "--dim", "9", "--precision", "bfloat16", "--output", "made")
+    assert (done.code, done.err) == (0, "")
+    assert "precision bfloat16" in Path("made/README.md").read_text()
+    whole, half = fit_baseline("whitening", Path(corpus), dim=9).encode(TEXT), load_any("made").encode(TEXT)
+    assert 1e-4 < np.abs(whole - half).max() < 0.5

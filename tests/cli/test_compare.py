@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 import isotrope
+import isotrope.evaluation
 from isotrope.evaluation.label_free.comparison import compare_encoders
 from isotrope.evaluation.label_free.related_texts import halve, halves
 from isotrope.evaluation.label_free.sampling import sample_sentences
@@ -46,6 +47,16 @@ def test_json_is_what_the_library_finds(corpus: Path, run: Run, shallow: str) ->
     assert found["text"]["after"]["uniformity"] == round(wanted.after.uniformity, 4)
     assert [one["first"] for one in found["closer"]] == [one.first for one in wanted.closer]
     assert len(found["apart"]) == 5
+
+
+def test_python_and_the_command_line_agree(corpus: Path, run: Run, shallow: str) -> None:
+    arguments = ("compare", "bundled", shallow, "own.txt", "--sentences", "100")
+    found = isotrope.evaluation.compare("bundled", shallow, "own.txt", sentences=100)
+    assert run(*arguments, "--json").out == found.json()
+    assert [line.rstrip() for line in run(*arguments).out.splitlines()] == str(found).splitlines()
+    again = isotrope.evaluation.compare(isotrope.load(), isotrope.load(shallow), SENTENCES, sentences=100)
+    assert again.differences == found.differences
+    assert found.verdict.startswith(f"{shallow} is {found.judgement} than bundled on this text.")
 
 
 def test_an_encoder_and_itself_and_a_page_for_people(corpus: Path, run: Run) -> None:

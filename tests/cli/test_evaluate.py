@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import isotrope
+import isotrope.evaluation
 from isotrope.evaluation import load_pairs, score_pairs
 from isotrope.text import bundled_pairs_path, read_table
 from isotrope.text.corpus import build_corpus
@@ -47,6 +48,35 @@ def test_json_is_what_the_library_measures(run: Run, data: Path) -> None:
     assert task.keys() == {"spearman", "pearson", "pairs", "split"}
     assert task["spearman"].keys() == task["pearson"].keys() == {"all", "mean", "wmean"}
     assert (task["pairs"], task["split"]) == (60, "test")
+
+
+def test_python_and_the_command_line_agree(run: Run, data: Path) -> None:
+    options: dict[str, Any] = {"data": data, "pooling": ["mean", "cls"]}
+    results = isotrope.evaluation.evaluate("bundled", ["sts13", "bundled"], **options)
+    arguments = ("evaluate", "bundled", "--tasks", "sts13,bundled", "--data", str(data), "--pooling", "mean,cls")
+    suite = isotrope.evaluation.evaluate(["bundled"], suite="sts", **options)
+    in_suite = ("evaluate", "bundled", "--suite", "sts", "--data", str(data), "--pooling", "mean,cls")
+    for found, command in ((results, arguments), (suite, in_suite)):
+        assert run(*command, "--json").out == found.json()
+        assert run(*command, "--csv").out == found.csv()
+        assert run(*command, "--markdown").out == found.markdown()
+        assert run(*command, "--latex").out == found.latex()
+        assert [line.rstrip() for line in run(*command).out.splitlines()] == str(found).splitlines()
+
+
+def test_a_task_of_ones_own(run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "my_tasks.py").write_text("def dim(encode, *, word: str = 'a'):\n    return encode([word]).shape[1]\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = run("evaluate", "bundled", "--tasks", "my_tasks:dim,bundled", "--json")
+    (entry,) = json.loads(done.out)["results"]
+    assert entry["tasks"]["my_tasks:dim"] == {"dim": 256}
+    assert "dim" in run("evaluate", "bundled", "--tasks", "my_tasks:dim").out
+
+
+def test_tasks_are_listed(run: Run) -> None:
+    done = run("evaluate", "--list")
+    assert done.code == 0
+    assert all(name in done.out for name in ("stsb-multi", "papers, transfer", "spearman, pearson", "bundled"))
 
 
 def test_a_split_can_be_chosen(run: Run) -> None:

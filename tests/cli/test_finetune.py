@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import isotrope
-from isotrope.evaluation.finetuning import fine_tune
+from isotrope.evaluation.finetuning import fine_tune, finetune
 
 Run = Callable[..., Any]
 QUICK = ("--epochs", "1", "--learning-rate", "0.001", "--batch-size", "8", "--limit", "16")
@@ -47,6 +47,7 @@ def test_json_is_what_the_library_measures(run: Run, data: Path) -> None:
         "runs": [result.as_json() for result in runs],
     }
     assert runs[0].rows == {"train": 16, "dev": 2, "test": 16}
+    assert finetune("bundled", "rte", data=data, seeds=(1, 2), **options).json() == done.out
 
 
 def test_the_table_has_a_row_for_each_seed_and_their_mean(run: Run, data: Path) -> None:

@@ -12,6 +12,7 @@ from rich.table import Table
 from sentence_transformers import SentenceTransformer
 
 import isotrope
+import isotrope.evaluation
 from isotrope.encoders import PlainEncoder
 from isotrope.encoders.loading import BUNDLED
 from isotrope.evaluation import Inspections
@@ -47,6 +48,15 @@ def test_json_is_what_the_library_finds_on_a_sample_without_repetition(corpus: P
     assert entry["sensitivity"]["removed"] == [0, 2, 10, 20, 34, 50, 100]
     assert entry["graded"] is None
     assert f"mean cosine of {entry['mean_cosine']:.2f}" in entry["reading"][0]
+
+
+def test_python_and_the_command_line_agree(corpus: Path, run: Run) -> None:
+    arguments = ("inspect", "bundled", "own.txt", "--sentences", "40", "--task", "bundled")
+    found = isotrope.evaluation.inspect("bundled", "own.txt", sentences=40, task="bundled")
+    assert run(*arguments, "--json").out == found.json()
+    assert [line.rstrip() for line in run(*arguments).out.splitlines()] == str(found).splitlines()
+    same = isotrope.evaluation.inspect(isotrope.load(), [*SENTENCES, *SENTENCES[:50]], sentences=40, task="bundled")
+    assert same.as_dict()["models"] == found.as_dict()["models"]
 
 
 def test_a_page_for_people_and_a_picture(corpus: Path, run: Run) -> None:

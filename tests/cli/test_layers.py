@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import isotrope
+import isotrope.evaluation
 from isotrope.evaluation import load_pairs
 from isotrope.evaluation.geometry.layers import layer_map
 
@@ -30,6 +31,14 @@ def test_json_is_the_librarys_map(run: Run) -> None:
         "layer": layer,
         "spearman": round(wanted.spearman[pooling][layer], 2),
     }
+
+
+def test_python_and_the_command_line_agree(run: Run) -> None:
+    found = isotrope.evaluation.layers("bundled", split="dev")
+    assert run("layers", "bundled", "--split", "dev", "--json").out == found.json()
+    assert [line.rstrip() for line in run("layers", "bundled", "--split", "dev").out.splitlines()] == str(
+        found
+    ).splitlines()
 
 
 def test_the_table_has_the_best_in_bold_and_the_picture_is_drawn(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

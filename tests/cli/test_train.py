@@ -214,8 +214,8 @@ OTHER_RUNS = {
     ),
     "the original run: training.seed 1 -> 2\n": ("text.txt", "--seed", "2"),
     "the original run: dev None -> 'bundled'\n": ("text.txt", "--dev", "bundled"),
-    "text differs from the original run: text.txt -> pairs.tsv; other text\n": ("pairs.tsv", "--column", "target"),
-    "text differs from the original run: text.txt -> text.txt, few.txt; rows 64 -> 69\n": ("text.txt", "few.txt"),
+    "differs from that of the original run: text.txt -> pairs.tsv; other text\n": ("pairs.tsv", "--column", "target"),
+    "differs from that of the original run: text.txt -> text.txt, few.txt; rows 64 -> 69\n": ("text.txt", "few.txt"),
 }
 
 

@@ -8,11 +8,18 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
+from pathlib import Path
 
 import pytest
 import torch
 
 from isotrope import recipes
+
+if sys.version_info >= (3, 11):
+    import tomllib
+else:
+    import tomli as tomllib
 
 from .product import GUIDES, HEADS, OBJECTIVES, SWITCHES, VIEWS, Bench, Table, accepted, combination, optimiser_of
 
@@ -77,14 +84,16 @@ def test_the_adversarial_view_works_on_either_side(bench: Bench) -> None:
 
 def test_the_readmes_example(bench: Bench) -> None:
     """ConSERT's views, a momentum guide and a queue: a new file and no code."""
-    settings = {"guide.kind": "momentum", "queue.size": 6, "training.batch_size": 4}
-    stage = recipes.load("consert", settings).stages[0]
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    table = tomllib.loads(readme.partition("```toml\n")[2].partition("```")[0])
+    stage = recipes.load(table, {"training.batch_size": 4}).stages[0]
+    assert (stage.views.first.kind, stage.guide.kind, stage.queue.size) == ("feature-cutoff", "momentum", 1024)
     learner = bench.learner(stage)
     optimiser = optimiser_of(learner)
     losses = [bench.step(learner, optimiser, seed) for seed in (1, 2)]
     assert learner.queue is not None
     assert int(learner.queue.seen) == 8
-    assert losses[1] > 0
-    alone = bench.learner(recipes.load("consert", settings | {"queue.size": 0}).stages[0])
-    assert [bench.step(alone, optimiser_of(alone), 1)] == losses[:1]  # the queue begins empty ...
-    assert bench.step(alone, optimiser_of(alone), 2) < losses[1]  # ... and then adds to the denominator
+    alone = bench.learner(recipes.load(table, {"training.batch_size": 4, "queue.size": 0}).stages[0])
+    optimiser = optimiser_of(alone)
+    assert bench.step(alone, optimiser, 1) == losses[0]  # the queue begins empty ...
+    assert bench.step(alone, optimiser, 2) < losses[1]  # ... and then adds to the denominator

@@ -72,6 +72,13 @@ def test_a_seed_is_a_result(encoder: isotrope.Encoder, opinions: Path) -> None:
     assert other.seed == 2
 
 
+def test_half_precision_is_about_the_same(encoder: isotrope.Encoder, opinions: Path) -> None:
+    options = {"epochs": 1, "learning_rate": 1e-3, "batch_size": 16, "limit": 48}
+    result = fine_tune(encoder, "sst2", data=opinions, precision="bfloat16", **options)
+    assert result.score == pytest.approx(fine_tune(encoder, "sst2", data=opinions, **options).score, abs=15)
+    assert all(weights.dtype != torch.bfloat16 for weights in encoder.state_dict().values())
+
+
 def test_the_classifier_stands_on_the_encoders_own_weights(encoder: isotrope.Encoder) -> None:
     model = finetuning._classifier(encoder, 3).eval()
     assert isinstance(model, type(AutoModelForSequenceClassification.from_config(model.config)))

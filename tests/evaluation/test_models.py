@@ -35,8 +35,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_models_by_themselves_are_a_group_each() -> None:
     assert group_models(["bundled", "org/name", "bundled"]) == [
         ModelGroup("bundled", ("bundled",)),
-        ModelGroup("bundled", ("bundled",)),
         ModelGroup("org/name", ("org/name",)),
+        ModelGroup("bundled", ("bundled",)),
     ]
 
 

@@ -166,6 +166,7 @@ def test_whatever_changes_vectors_changes_the_fingerprint(encoder: isotrope.Enco
     assert changed(encoder.with_pooling("cls"))
     assert changed(encoder.with_pooling("mean@2"))
     assert changed(encoder.with_pooling("cls-mlp"))
+    assert changed(isotrope.load("bundled", device="cpu", precision="bfloat16"))
     short = copy.deepcopy(encoder)
     short.max_seq_length = 16
     assert changed(short)

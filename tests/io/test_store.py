@@ -126,6 +126,13 @@ def test_a_flipped_bit_costs_one_entry(file: Path, caplog: pytest.LogCaptureFixt
     assert len(check_that_it_goes_on(file, caplog)) == len(SOME) - 1
 
 
+def test_vectors_take_little_more_room_than_their_numbers(tmp_path: Path) -> None:
+    vectors = {f"{i:016}".encode(): bytes(4 * 256) for i in range(1000)}
+    with Store(tmp_path / "x.sqlite") as store:
+        store.add(vectors)
+    assert (tmp_path / "x.sqlite").stat().st_size < 1.5 * 1000 * 4 * 256
+
+
 def test_a_short_value_costs_one_entry(file: Path, caplog: pytest.LogCaptureFixture) -> None:
     with closing(sqlite3.connect(file)) as base, base:
         base.execute("UPDATE entries SET value = x'00' WHERE key = ?", [bytes([7]) * 16])

@@ -118,7 +118,7 @@ def test_entry_points_are_kinds(installed: Registry[Any]) -> None:
         installed.make("shuffle", std=1)  # an entry point can't take the name of isotrope's own
 
 
-# -- signatures that are no specs ---------------------------------------------------------------------------------------
+# -- signatures that are no specs --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

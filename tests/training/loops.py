@@ -1,4 +1,4 @@
-"""Engines that train a small encoder on bundled sentences, and what they leave; for the tests beside."""
+"""Loops that train a small encoder on bundled sentences, and what they leave; for the tests beside."""
 
 from __future__ import annotations
 
@@ -16,9 +16,8 @@ from isotrope import recipes
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
-from isotrope.training.assemble import finished, make_batches, make_guide, trained_student
+from isotrope.training.assemble import finished, make_batches, make_learner
 from isotrope.training.bar import RunBar
-from isotrope.training.learner import Learner
 from isotrope.training.loop import Loop
 from isotrope.training.stage_loop import stage_loop
 from isotrope.training.watch import Watch
@@ -30,20 +29,20 @@ Make = Callable[..., Loop]
 
 
 def maker(small: str, folder_of_runs: Path) -> Make:
-    """Makes engines in folders of their own: `make(recipe, score, **settings of training)`."""
+    """Makes loops in folders of their own: `make(recipe, score, **settings of training)`."""
 
     def made(recipe: str = "sg-opt", score: Any = None, folder: str = "run", **training: Any) -> Loop:
         settings: dict[str, Any] = {"batch_size": 8, "steps": 4, "eval_steps": 1, "save_steps": 2} | training
         changes = {key if "." in key else f"training.{key}": value for key, value in settings.items()}
         if recipe == "parallel":
-            changes |= {"guide.model": small, "guide.queue": 16}
+            changes |= {"guide.model": small, "queue.size": 16}
         elif recipe == "sg-opt":
             changes |= {"heads.projection.ratio": 0.5}
         stage = recipes.load(recipe, changes).stages[0]
         torch.manual_seed(0)
         encoder = isotrope.load(small)
-        student = trained_student(encoder, stage)
-        learner = Learner(student, make_guide(stage, student, encoder), stage)
+        learner = make_learner(stage, encoder, encoder)
+        student = learner.student
         run = folder_of_runs / folder
         corpus = build_corpus([ROWS], stage.columns, run / "corpus")
         batches_wanted = stage.training.steps * stage.training.gradient_accumulation if stage.training.steps else None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 from torch import Tensor
+from transformers import Trainer, TrainingArguments
 
 from isotrope.io.errors import IsotropeError
 
@@ -27,9 +29,11 @@ def test_matrices_are_decayed_and_each_learning_parameter_comes_once(make: Make,
         name for name, p in loop.model.named_parameters() if p.requires_grad
     )
     assert all(name.endswith("weight") and "LayerNorm" not in name for name in with_decay)
-    assert all(name.endswith(("bias", "LayerNorm.weight", "temperature.log")) or "predict" in name for name in without)
+    assert all(
+        name.endswith(("bias", "LayerNorm.weight", "objective_state.log")) or "predict" in name for name in without
+    )
     assert not any(name.startswith(("guide", "start")) for name in [*with_decay, *without])
-    assert ("temperature.log" in without) == (recipe == "parallel")
+    assert ("objective_state.log" in without) == (recipe == "parallel")
 
 
 def test_the_optimisers_numbers_are_the_recipes(make: Make) -> None:
@@ -109,7 +113,7 @@ def test_a_temperature_that_learns_and_a_score_that_is_no_number_are_logged(make
     loop.run()
     log = lines(loop)
     assert log[1]["temperature"] != log[3]["temperature"]
-    assert log[3]["temperature"] == pytest.approx(loop.model.temperature.log.exp().item())
+    assert log[3]["temperature"] == pytest.approx(loop.model.objective_state.log.exp().item())
     assert [line["eval_spearman"] for line in log if "eval_spearman" in line] == [1.0, None, 3.0]
 
 
@@ -173,12 +177,12 @@ def test_drops_before_a_kill_are_remembered(make: Make) -> None:
 def test_the_learner_is_told_of_each_step(make: Make) -> None:
     loop = make("bsl", gradient_accumulation=2)
     told: list[float] = []
-    loop.model.after_step = told.append  # type: ignore[method-assign]
+    loop.after_step = told.append
     loop.run()
     assert told == [0.25, 0.5, 0.75, 1.0]
 
 
-# -- the trainer's own means -------------------------------------------------------------------------------------------
+# -- accumulation, memory, precision --------------------------------------------------------------------------------
 
 
 def test_accumulated_batches_are_one_batch_where_the_loss_is_a_mean(make: Make) -> None:
@@ -215,6 +219,16 @@ def test_gradient_checkpointing_changes_memory_only(make: Make) -> None:
     without, with_it = ([line["loss"] for line in lines(loop) if "loss" in line] for loop in runs)
     assert with_it == pytest.approx(without, rel=1e-6)
     assert len(set(without)) == 4
+
+
+def test_what_another_trainer_computed_in_changes_nothing(make: Make, tmp_path: Path) -> None:
+    runs = [make(folder="before", steps=2)]
+    runs[0].run()
+    arguments = TrainingArguments(output_dir=str(tmp_path / "other"), bf16=True, use_cpu=True, report_to="none")
+    Trainer(model=torch.nn.Linear(2, 2), args=arguments)
+    runs.append(make(folder="after", steps=2))
+    runs[1].run()
+    assert same(student(runs[1]), student(runs[0]))
 
 
 def test_bfloat16_runs_and_learns_about_the_same(make: Make) -> None:

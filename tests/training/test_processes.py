@@ -18,12 +18,11 @@ from torch.nn.parallel import DistributedDataParallel
 
 import isotrope
 from isotrope import recipes
-from isotrope.guides import Teacher
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
 from isotrope.training import checkpoints
-from isotrope.training.assemble import make_guide, trained_student
+from isotrope.training.assemble import make_learner
 from isotrope.training.batches import StageBatches
 from isotrope.training.learner import Learner
 from isotrope.training.run import train
@@ -39,8 +38,8 @@ OBJECTIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "nt_xent": ("bt", {}),
     "opt3": ("sg-opt", {}),
     "bootstrap": ("bsl", {}),  # batch norm of the predictor
-    "by_column": ("consert-joint:official", {"views.second.kind": "none", "views.second.rate": None} | UNLABELLED),
-    "info_nce": ("parallel", {"guide.model": "bundled", "guide.queue": 12}),
+    "by_column": ("consert-joint:official", {"views.second.kind": "none"} | UNLABELLED),
+    "info_nce": ("parallel", {"guide.model": "bundled", "queue.size": 12}),
 }
 PLAIN = {"training.batch_size": BATCH, "training.dropout": 0.0}
 RUN: dict[str, Any] = {  # with such an epsilon Adam moves by the gradient, not by its sign, however small that is
@@ -57,13 +56,12 @@ def learner_of(name: str) -> Learner:
     stage = recipes.load(recipe, PLAIN | settings).stages[0]
     torch.manual_seed(0)
     encoder = isotrope.load()
-    student = trained_student(encoder, stage)
-    learner = Learner(student, make_guide(stage, student, encoder), stage).double()
+    learner = make_learner(stage, encoder, encoder).double()
     with torch.no_grad():
-        for parameter in student.parameters():
+        for parameter in learner.student.parameters():
             parameter.add_(torch.randn_like(parameter), alpha=0.01)
-        if isinstance(learner.guide, Teacher) and learner.guide.queue is not None:
-            learner.guide.queue.push(torch.randn(30, student.dim))
+        if learner.queue is not None:
+            learner.queue.push(torch.randn(30, learner.student.dim))
     return learner.train()
 
 

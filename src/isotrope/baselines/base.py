@@ -34,8 +34,7 @@ class OnEncoder(BaselineSpec):
 
     def encoder(self, pooling: str | Pooling | None = None) -> Encoder:
         """The encoder that it stands on."""
-        options: dict[str, Any] = {} if self.precision is None else {"precision": self.precision}
-        return load(self.model, pooling=pooling, device=self.device, **options)
+        return load(self.model, pooling=pooling, device=self.device, precision=self.precision)
 
 
 class ImportedBaseline(OnEncoder, Called):

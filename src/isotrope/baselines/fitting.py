@@ -11,8 +11,10 @@ import numpy as np
 
 from isotrope.baselines.base import BASELINES, BaselineSpec, Made
 from isotrope.encoders.loading import Model
+from isotrope.evaluation.provenance import BASELINE
 from isotrope.io.atomic import check_folder
 from isotrope.io.errors import IsotropeError, reason
+from isotrope.io.names import BASELINE
 from isotrope.io.progress import progress
 from isotrope.text.arrays import growing_table
 from isotrope.text.corpus import KEYS
@@ -20,7 +22,6 @@ from isotrope.text.files import file_kind, open_bytes
 from isotrope.text.hashes import hash_texts
 from isotrope.text.sources import HUB, Source, as_sources, matching_rows
 
-BASELINE = "baseline.json"  # in its folder, beside the keys of the text; `isotrope.evaluation` reads both
 KEY_BYTES = 8
 
 

@@ -62,7 +62,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = app(arguments, prog_name="isotrope", standalone_mode=False)
         sys.stdout.flush()
     except Interrupted as stopped:
-        typer.echo(f"Stopped at step {stopped.step}; continue with --resume", err=True)
+        typer.echo(stopped.for_shell.capitalize(), err=True)
         code = stopped.exit_code
     except IsotropeError as error:
         _complain(error.for_shell)

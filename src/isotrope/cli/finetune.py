@@ -8,7 +8,7 @@ import typer
 
 from isotrope.cli import console
 from isotrope.cli.models import MODEL_HELP, prepare_hub
-from isotrope.cli.options import AsJson, Data, Device
+from isotrope.cli.options import AsJson, Data, Device, Precision
 from isotrope.io.errors import IsotropeError
 
 
@@ -24,6 +24,7 @@ def finetune(
         int | None, typer.Option(min=1, help="Only so many rows of each split, to try it out.", show_default="all")
     ] = None,
     device: Device = None,
+    precision: Precision = None,
     as_json: AsJson = False,
 ) -> None:
     """Fine-tune a copy of a model on a task of GLUE; the model itself stays as it is.
@@ -47,6 +48,7 @@ def finetune(
         batch_size=batch_size,
         limit=limit,
         device=device,
+        precision=precision or "float32",
         display=console,
     )
     if found.note and not as_json:

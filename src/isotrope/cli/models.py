@@ -4,13 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from isotrope.cli.console import waiting
 from isotrope.io.hub import stay_offline_without_hub
-
-if TYPE_CHECKING:
-    from isotrope.encoders import Encoder, PlainEncoder
 
 IN_PACKAGES = ("bundled", "minilm", "use")  # models that need no network
 MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
@@ -30,32 +26,10 @@ def _members(model: str) -> list[str]:
 
 
 def check_models(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
-    """`isotrope.evaluation.models.check_models`, with a spinner."""
+    """`isotrope.encoders.availability.check_names`, with a spinner."""
     names = list(names)
     prepare_hub(names)
     with waiting("Starting"):
-        from isotrope.evaluation.models import check_models as check
+        from isotrope.encoders.availability import check_names
 
-        check(names, poolings)
-
-
-def load_encoder(
-    name: str, *, pooling: str | None = None, device: str | None = None, precision: str | None = None
-) -> Encoder | PlainEncoder:
-    """`isotrope.encoders.load_any`, with a spinner: for all that needs vectors only."""
-    with waiting(f"Loading {name}"):
-        from isotrope.encoders import load_any
-        from isotrope.evaluation.models import check_device
-
-        check_device(device)
-        return load_any(name, pooling=pooling, device=device, precision=precision)
-
-
-def load_transformer(name: str, *, pooling: str | None = None, device: str | None = None) -> Encoder:
-    """`isotrope.load`, with a spinner: for what looks into layers, or tunes."""
-    with waiting(f"Loading {name}"):
-        from isotrope.encoders import load
-        from isotrope.evaluation.models import check_device
-
-        check_device(device)
-        return load(name, pooling=pooling, device=device)
+        check_names(names, poolings)

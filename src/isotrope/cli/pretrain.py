@@ -51,7 +51,7 @@ def pretrain(
     learning_rate: Annotated[float, typer.Option(help="At its highest.")] = 1e-3,
     warmup: Annotated[int, typer.Option(min=0, help="Steps to get there.")] = 300,
     weight_decay: Annotated[float, typer.Option(min=0)] = 0.01,
-    precision: Precision = None,
+    precision: Precision = "float32",
     save_steps: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 500,
     seed: Annotated[int, typer.Option(min=0)] = 1,
     resume: Resume = False,

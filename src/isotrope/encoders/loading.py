@@ -48,7 +48,8 @@ def load(
         device: where it runs; without it a model that is in memory stays where it is, and others go to the GPU if
             there is one.
         max_seq_length: tokens of a sentence that are read.
-        precision: what it computes in: float32, bfloat16 or float16; its vectors are float32.
+        precision: what the encoder computes in, `"float32"`, `"bfloat16"` or `"float16"`; its weights and vectors are
+            float32. Without it a model that is in memory keeps its own.
 
     Example:
         >>> import isotrope

@@ -11,6 +11,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+import torch
 from rich.table import Table
 from sklearn.metrics import accuracy_score, f1_score, matthews_corrcoef
 from transformers import (
@@ -26,6 +27,7 @@ from transformers import (
 from transformers.trainer_callback import PrinterCallback
 
 from isotrope.encoders import Encoder
+from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.evaluation.data.glue import Glue, load_glue
 from isotrope.evaluation.data.labelled import Example
@@ -53,6 +55,7 @@ def finetune(
     batch_size: int = 32,
     limit: int | None = None,
     device: str | None = None,
+    precision: str = "float32",
     display: Display = SILENT,
 ) -> FineTuning:
     """Fine-tunes copies of a model on a task of GLUE; the model itself stays as it is.
@@ -67,6 +70,7 @@ def finetune(
         batch_size: Training rows at a time.
         limit: Only so many rows of each split, to try it out.
         device: `cpu`, `cuda`, `cuda:1`, `mps` ...; by default the fastest there is.
+        precision: What is computed in: `float32`, `bfloat16` or `float16`.
         display: Shows progress; by default nothing is shown.
 
     Returns:
@@ -84,6 +88,7 @@ def finetune(
         "learning_rate": learning_rate,
         "batch_size": batch_size,
         "limit": limit,
+        "precision": precision,
     }
     seeds, runs = list(seeds), []
     with display.counting(task, len(seeds)) as advance:
@@ -118,7 +123,7 @@ class FineTuned:
         return {"seed": self.seed, "test": test, "dev": round(self.dev, 2), "rows": self.rows}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class FineTuning(Printable):
     """A model on a task, under several seeds; `note` says what is not as in the paper."""
 
@@ -162,6 +167,7 @@ def fine_tune(
     learning_rate: float = 2e-5,
     batch_size: int = 32,
     limit: int | None = None,
+    precision: str = "float32",
     stepped: Callable[[int, int], None] = lambda done, steps: None,
 ) -> FineTuned:
     """Trains a copy of the encoder's backbone under a new classification head; the encoder itself stays as it is.
@@ -184,6 +190,8 @@ def fine_tune(
                 learning_rate=learning_rate,
                 per_device_train_batch_size=batch_size,
                 seed=seed,
+                bf16=dtype_of(precision) == torch.bfloat16,
+                fp16=dtype_of(precision) == torch.float16,
                 use_cpu=encoder.device.type == "cpu",
             ),
             train_dataset=train,

@@ -9,14 +9,11 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import torch
-from huggingface_hub import hf_hub_download
-from huggingface_hub.errors import HFValidationError
 from sentence_transformers import SentenceTransformer
 
-from isotrope.encoders import Encoder, PlainEncoder, Pooling, load, load_any
+from isotrope.encoders import Encoder, PlainEncoder, load, load_any
+from isotrope.encoders.availability import check_names
 from isotrope.encoders.loading import Model as Model
-from isotrope.encoders.loading import resolve
 from isotrope.evaluation.provenance import is_run, run_settings, run_text
 from isotrope.io.errors import IsotropeError
 
@@ -69,27 +66,8 @@ def encoder_folder(model: str | Path) -> str:
 
 
 def check_models(models: Iterable[Model], poolings: Iterable[str] = ()) -> None:
-    """Checks, before anything long begins, that each name is a model: a folder on this machine or, as far as its
-    configuration, on the Hub.
-    """
-    for pooling in poolings:
-        Pooling.parse(pooling)
-    for name in (encoder_folder(model) for model in models if isinstance(model, str | Path)):
-        if not Path(resolve(name)).is_dir():
-            try:
-                hf_hub_download(name, "config.json")
-            except HFValidationError as error:
-                raise IsotropeError(f"there is no model folder '{name}'") from error
-            except Exception:
-                load_any(name)  # says what is wrong
-
-
-def check_device(device: str | None) -> None:
-    """Refuses a device that this machine does not have."""
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise IsotropeError(f"there is no device '{device}' on this machine") from error
+    """Refuses names that are no models, before anything long begins."""
+    check_names((encoder_folder(model) for model in models if isinstance(model, str | Path)), poolings)
 
 
 def open_model(model: Model, *, device: str | None = None, precision: str | None = None) -> Encoder | PlainEncoder:
@@ -107,7 +85,6 @@ def _source(model: Model) -> Model:
 
 
 def _placed(model: Model, device: str | None, precision: str | None) -> dict[str, Any]:
-    check_device(device)
     if precision is None:
         return {"device": device}
     if not isinstance(model, str | Path):

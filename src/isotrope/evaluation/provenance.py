@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from isotrope.io.errors import IsotropeError
+from isotrope.io.names import BASELINE, RUN
 from isotrope.text.arrays import open_table
 from isotrope.text.corpus import ABOUT, KEYS
 from isotrope.text.hashes import hash_texts
 
-RUN = "run.json"  # in the folder of a run: its settings
-BASELINE = "baseline.json"  # in the folder of a baseline, beside the keys of the text that it was fitted on
 ROWS_AT_ONCE = 2**20
 
 

@@ -1,8 +1,17 @@
-"""`evaluate`: models, poolings and tasks in one table."""
+"""`evaluate`: models, poolings and tasks in one table.
+
+A function is a task too; its figures are shown as they are returned:
+
+>>> def capitals(encode, *, word: str = "rain"):
+...     lower, upper = encode([word, word.upper()])
+...     return float(abs(lower - upper).max())
+>>> [(record["metric"], record["figure"]) for record in evaluate("bundled", capitals, cache=False).records()]
+[('capitals', 0.0)]
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +27,7 @@ from isotrope.evaluation.results.side_by_side import (
     sections_of_suite,
     side_by_side,
 )
-from isotrope.evaluation.tasks import AnyTask, Task, open_suite, open_task
+from isotrope.evaluation.tasks import AnyTask, Task, TaskSpec, open_suite, open_task
 from isotrope.evaluation.vectors import remembered_together
 from isotrope.io.errors import IsotropeError
 
@@ -69,14 +78,7 @@ def evaluate(
     >>> for row, cell in zip(results.rows, results.columns[0].cells):
     ...     print(row.name, row.pooling, f"{cell.value:.2f}")
     bundled mean 22.57
-    bundled cls 9.73
-    >>> def capitals(encode, *, word: str = "rain"):
-    ...     lower, upper = encode([word, word.upper()])
-    ...     return float(abs(lower - upper).max())
-    >>> print(evaluate("bundled", capitals, cache=False).csv())
-    model,pooling,group,task,metric,figure,deviation,seeds,difference,low,high
-    bundled,mean,,...capitals,capitals,0.0,,1,,,
-    <BLANKLINE>
+    bundled cls 22.77
     """
     if suite and split:
         raise IsotropeError("a suite measures test splits; for another split name tasks instead of a suite")
@@ -92,7 +94,8 @@ def evaluate(
 
 
 def _several(tasks: AnyTask | Iterable[AnyTask]) -> list[AnyTask]:
-    return list(tasks) if isinstance(tasks, list | tuple | set | frozenset) else [tasks]
+    alone = isinstance(tasks, str | Mapping | TaskSpec | Task) or callable(tasks)
+    return [tasks] if alone else list(tasks)
 
 
 def _open(

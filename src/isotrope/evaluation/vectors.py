@@ -40,6 +40,7 @@ def fingerprint(encoder: SentenceEncoder) -> str | None:
     if isinstance(encoder, Encoder):
         found.update(json.dumps(_settings(encoder), sort_keys=True, default=str).encode())
     elif isinstance(encoder, PlainEncoder):
+        found.update(encoder.precision.encode())
         for name, content in _saved(encoder):
             found.update(f"{name} {content}".encode())
     else:
@@ -63,6 +64,7 @@ def _settings(encoder: Encoder) -> dict[str, Any]:
         "tail": repr(encoder.tail),
         "longest": encoder.max_seq_length,
         "prompt": encoder.default_prompt,
+        "precision": encoder.precision,
     }
 
 

@@ -1,8 +1,8 @@
 """Values that were made before, by key, in one SQLite file: the store behind every cache.
 
 A transaction is whole or absent, whatever moment the process is killed at, and several processes may use one file.
-Every entry has a checksum. What is damaged is made again: an entry that does not fit its checksum counts as absent, and
-a file that SQLite can't read, or that has another format, is begun anew. A line of the log says so.
+Every entry has a checksum. What is damaged is computed again: an entry that does not fit its checksum is removed, and a
+file that SQLite can't read, or that has another format, is replaced by an empty one. A line of the log says so.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from isotrope.io.errors import IsotropeError, reason
 from isotrope.io.hashes import digest
@@ -21,7 +21,7 @@ from isotrope.io.hashes import digest
 log = logging.getLogger(__name__)
 
 FORMAT = 1  # of the file; SQLite keeps it in the header
-TABLE = "CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum BLOB NOT NULL) WITHOUT ROWID"
+TABLE = "CREATE TABLE entries (key BLOB PRIMARY KEY, value BLOB NOT NULL, checksum BLOB NOT NULL)"
 PATIENCE = 60.0  # seconds to wait for another process that is writing
 AT_ONCE = 500  # keys in one query: SQLite takes at least 999
 CHECKSUM = 8  # bytes
@@ -54,10 +54,10 @@ class Store:
         """The values of those keys that are there, and whole."""
         wanted = list(keys)
         found = self._run(lambda base: [row for part in _parts(wanted) for row in _select(base, part)])
-        whole = {key: value for key, value, checksum in found if _is_whole(key, value, checksum)}
-        if damaged := [row[0] for row in found if row[0] not in whole]:
-            log.warning("%s: damaged, so made again: %d of its entries", self.file, len(damaged))
-            self._run(lambda base: _write(base, "DELETE FROM entries WHERE key = ?", [(key,) for key in damaged]))
+        whole = {key: value for _, key, value, checksum in found if _is_whole(key, value, checksum)}
+        if damaged := [(row,) for row, key, *_ in found if key not in whole]:
+            log.warning("%s: damaged, so computed again: %d of its entries", self.file, len(damaged))
+            self._run(lambda base: _write(base, "DELETE FROM entries WHERE rowid = ?", damaged))
         return whole
 
     def add(self, entries: Mapping[bytes, bytes], *, replace: bool = False) -> None:
@@ -98,7 +98,7 @@ class Store:
         with suppress(FileNotFoundError):
             if self.file.stat().st_ino != self._inode:
                 return  # another process has done it
-        log.warning("%s: damaged, so begun anew (%s)", self.file, why)
+        log.warning("%s: damaged, so begun again from nothing (%s)", self.file, why)
         for ending in ("", "-journal", "-wal", "-shm"):
             self.file.with_name(self.file.name + ending).unlink(missing_ok=True)
 
@@ -139,8 +139,9 @@ def _prepare(base: sqlite3.Connection) -> None:
 
 
 def _is_ours(base: sqlite3.Connection) -> bool:
-    version = base.execute("PRAGMA user_version").fetchone()[0]
-    return version == FORMAT and base.execute("SELECT sql FROM sqlite_master").fetchall() == [(TABLE.encode(),)]
+    (version,) = base.execute("PRAGMA user_version").fetchone()
+    tables = base.execute("SELECT sql FROM sqlite_master WHERE sql NOT NULL").fetchall()  # its own index has none
+    return version == FORMAT and tables == [(TABLE.encode(),)]
 
 
 @contextmanager
@@ -150,12 +151,12 @@ def _transaction(base: sqlite3.Connection) -> Iterator[None]:
         yield
 
 
-def _select(base: sqlite3.Connection, keys: list[bytes]) -> list[tuple[bytes, bytes, bytes]]:
+def _select(base: sqlite3.Connection, keys: list[bytes]) -> list[tuple[int, bytes, bytes, bytes]]:
     marks = ",".join("?" * len(keys))
-    return base.execute(f"SELECT key, value, checksum FROM entries WHERE key IN ({marks})", keys).fetchall()
+    return base.execute(f"SELECT rowid, key, value, checksum FROM entries WHERE key IN ({marks})", keys).fetchall()
 
 
-def _write(base: sqlite3.Connection, statement: str, rows: Sequence[tuple[bytes, ...]]) -> None:
+def _write(base: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
     with _transaction(base):
         base.executemany(statement, rows)
 

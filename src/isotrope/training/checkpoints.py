@@ -27,8 +27,8 @@ from safetensors import SafetensorError
 from safetensors.torch import load_model, save_model
 from torch import nn
 
-from isotrope.io.atomic import sync
-from isotrope.io.errors import IsotropeError
+from isotrope.io.atomic import whole_folder
+from isotrope.io.errors import IsotropeError, one_line
 from isotrope.io.hashes import file_digest
 
 WEIGHTS = "model.safetensors"
@@ -44,23 +44,12 @@ def save_checkpoint(run: Path, state: dict[str, Any], model: nn.Module, parts: M
     `parts`: what `torch.save` writes, by file name without the ending. Older checkpoints are removed afterwards.
     """
     folder = run / f"checkpoint-{state['step']}"
-    partial = run / f".{folder.name}.partial"
-    with writing(folder):
-        try:
-            shutil.rmtree(partial, ignore_errors=True)
-            partial.mkdir(parents=True)
-            save_model(model, str(partial / WEIGHTS))  # tied weights are written once
-            for name, part in parts.items():
-                torch.save(part, partial / f"{name}.pt")
-            (partial / STATE).write_text(json.dumps(state))
-            (partial / MANIFEST).write_text(json.dumps(_manifest(partial, state["step"], world), indent=2) + "\n")
-            for file in partial.iterdir():
-                sync(file)
-            shutil.rmtree(folder, ignore_errors=True)  # a damaged one
-            partial.rename(folder)
-            sync(run)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
+    with whole_folder(folder, force=True) as partial, writing(folder):
+        save_model(model, str(partial / WEIGHTS))  # tied weights are written once
+        for name, part in parts.items():
+            torch.save(part, partial / f"{name}.pt")
+        (partial / STATE).write_text(json.dumps(state))
+        (partial / MANIFEST).write_text(json.dumps(_manifest(partial, state["step"], world), indent=2) + "\n")
     _remove_old(run, keep=state["best"])
 
 
@@ -115,9 +104,9 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except (OSError, RuntimeError, SafetensorError) as error:  # the last two are how torch and safetensors put it
         kept = last_checkpoint(path.parent)
-        reason = " ".join(str(error).split())[:150]
+        why = one_line(str(error), 150)
         raise IsotropeError(
-            f"{path} could not be written ({reason}); the last whole checkpoint is {kept.name if kept else 'none'}; "
+            f"{path} could not be written ({why}); the last whole checkpoint is {kept.name if kept else 'none'}; "
             "free some space, then resume the run"
         ) from error
 

@@ -18,7 +18,7 @@ class Interrupted(IsotropeError):  # noqa: N818
     """A run was stopped by a signal, after a checkpoint was written."""
 
     def __init__(self, step: int, number: int) -> None:
-        super().__init__(f"stopped at step {step}; continue with resume=True")
+        super().__init__(f"stopped at step {step}; continue with resume=True", argument="resume=True")
         self.step = step
         self.exit_code = 128 + number
 

@@ -99,13 +99,14 @@ class Loop:
         self.advice, self.precision = advice, dtype_of(settings.precision)
         self.accelerator = Accelerator(
             cpu=default_device() == "cpu",
-            mixed_precision="no",  # one setting for the life of a process; two stages may differ
             log_with=list(settings.report_to) or None,
             project_dir=str(folder / "trackers"),
             kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
         )
         self.device = self.accelerator.device
         self.wrapped = self.accelerator.prepare_model(model)  # for several processes
+        # accelerate has one precision for the life of a process; stages may differ, so autocast is in `loss`
+        self.accelerator.unwrap_model(self.wrapped, keep_fp32_wrapper=False)
         self.scheduler = get_scheduler(settings.schedule, optimiser, settings.warmup, settings.steps)
         self.scaler = torch.amp.GradScaler(self.device.type, enabled=settings.precision == "float16")
         self.step = 0

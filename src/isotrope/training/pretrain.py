@@ -18,7 +18,7 @@ from torch.optim import AdamW
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, set_seed
 
 from isotrope.encoders.quiet import quiet_transformers
-from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.atomic import whole_folder, whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences
 from isotrope.text.vocabulary import train_wordpiece
@@ -136,9 +136,8 @@ def _tokenizer(config: Pretraining, output: Path) -> Any:
         else:
             sentences = (text for path in config.files for text in read_sentences(path))
             tokenizer = train_wordpiece(sentences, config.vocabulary, max_length=config.positions)
-        scratch = folder.with_name("tokenizer.new")  # so that a folder that is there is whole
-        tokenizer.save_pretrained(scratch)
-        scratch.rename(folder)
+        with whole_folder(folder) as partial:
+            tokenizer.save_pretrained(partial)
     return AutoTokenizer.from_pretrained(folder)
 
 
@@ -250,17 +249,10 @@ def _loop(config: Pretraining, model: MaskedLM, batches: MaskedBatches, output: 
 
 
 def _save(model: MaskedLM, output: Path) -> None:
-    """A plain BertForMaskedLM folder in half precision, `output/encoder`, written beside it and moved there."""
+    """A plain BertForMaskedLM folder in half precision, `output/encoder`."""
     plain = BertForMaskedLM(model.config)
     plain.load_state_dict(model.state_dict())
     plain.config.hidden_dropout_prob = plain.config.attention_probs_dropout_prob = 0.1
-    folder, scratch = output / "encoder", output / "encoder.new"
-    shutil.rmtree(scratch, ignore_errors=True)
-    try:
-        shutil.copytree(output / "tokenizer", scratch)
-        with quiet_transformers():
-            plain.half().save_pretrained(scratch)
-        shutil.rmtree(folder, ignore_errors=True)
-        scratch.rename(folder)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+    with whole_folder(output / "encoder", force=True) as folder, quiet_transformers():
+        shutil.copytree(output / "tokenizer", folder, dirs_exist_ok=True)
+        plain.half().save_pretrained(folder)

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from isotrope.encoders import Encoder
+from isotrope.encoders import Encoder, load
+from isotrope.evaluation import Comparison, compare
+from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
+from isotrope.text.corpus import Corpus
+from isotrope.text.plan import held_out_rows
+from isotrope.text.sources import text_columns
 from isotrope.training.run_folder import LOG, stage_folders
+from isotrope.training.run_log import read_log
+from isotrope.training.stage_text import WATCHED_ROWS
 
 LABEL_FREE = ("alignment", "uniformity", "effective_rank", "mean_cosine", "held_out_loss")
 
@@ -25,6 +33,7 @@ class Run:
         model: the name of the encoder that it started from.
         scores: Spearman x 100 on the development set, `before` and `after`; None without one.
         seconds: how long it took; of a resumed run, the last part.
+        start: the model to tune, as it was given.
     """
 
     folder: Path
@@ -33,6 +42,7 @@ class Run:
     model: str
     scores: dict[str, float] | None
     seconds: float
+    start: Any
 
     def encode(self, sentences: Any, **options: Any) -> Any:
         """`Encoder.encode` of the tuned encoder."""
@@ -42,7 +52,7 @@ class Run:
     def logs(self) -> list[list[dict[str, Any]]]:
         """The lines of each stage's log."""
         files = [folder / LOG for folder in stage_folders(self.folder, self.recipe)]
-        return [[json.loads(line) for line in file.read_text().splitlines()] for file in files]
+        return [read_log(file) for file in files]
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -71,6 +81,22 @@ class Run:
             for name in LABEL_FREE
             if f"eval_{name}" in measured[0]
         }
+
+    @cached_property
+    def verdict(self) -> Comparison | None:
+        """Whether the tuned encoder is better than the one it started from, without labels.
+
+        It is found on the rows that were held out, and only when asked for; None where they are too few for a verdict,
+        or where a development set was given, whose `scores` tell more.
+        """
+        corpus = Corpus(stage_folders(self.folder, self.recipe)[-1] / "corpus")
+        rows = [] if self.scores else held_out_rows(corpus, WATCHED_ROWS)
+        text = corpus.rows(rows)[text_columns(self.recipe.stages[-1].columns)[0]] if rows else []
+        untuned = load(self.start).with_pooling(self.recipe.stages[-1].pooling.evaluation)
+        try:
+            return compare(untuned, self.encoder, text) if text else None
+        except IsotropeError:  # too few sentences that are long enough
+            return None
 
     def as_json(self) -> dict[str, Any]:
         """What `isotrope train --json` prints."""

@@ -83,7 +83,8 @@ def train(
 
     Example:
         >>> import isotrope, tempfile
-        >>> text = ["A man plays a guitar.", "Two dogs run in the snow.", "She reads a book.", "It rains."] * 8
+        >>> from isotrope.text import bundled_sentences
+        >>> text = bundled_sentences()[:32]
         >>> run = isotrope.train(text, "simcse", output=tempfile.mkdtemp(), steps=2, set={"training.batch_size": 4})
         >>> run.steps, run.encode("A dog runs.").shape
         (2, (256,))
@@ -112,7 +113,7 @@ def train(
             raise
         session.save(encoder, session.folder / "encoder")
         found = session.scored(scores[-1], encoder)
-        return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began)
+        return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began, model)
 
 
 @dataclass

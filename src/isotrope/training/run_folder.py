@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, reason
+from isotrope.io.names import RUN as RUN
 
 if TYPE_CHECKING:
     from isotrope.recipes.schema import Recipe
 
-RUN = "run.json"  # the settings of a run
 LOG = "log.jsonl"
 
 
@@ -35,7 +35,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise IsotropeError(f"{folder}: can't be created ({error.strerror or error})") from error
+        raise IsotropeError(f"{folder}: can't be created ({reason(error)})") from error
     if os.name == "nt":  # has no locks of this kind
         yield
         return
@@ -60,10 +60,8 @@ def read_json(file: Path) -> Any:
     try:
         return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not JSON"
-        raise IsotropeError(f"{file} is damaged ({reason}); the run can't be resumed, start it in a new folder") from (
-            error
-        )
+        why = reason(error) if isinstance(error, OSError) else "not JSON"
+        raise IsotropeError(f"{file} is damaged ({why}); the run can't be resumed, start it in a new folder") from error
 
 
 def stage_folders(folder: Path, recipe: Recipe) -> list[Path]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from isotrope.io.atomic import whole_or_nothing
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, reason
 from isotrope.training.checkpoints import writing
 
 
@@ -43,7 +43,7 @@ def read_log_lines(file: Path) -> Iterator[tuple[int, str]]:
     try:
         lines = file.read_text(encoding="utf-8", errors="replace").splitlines()
     except OSError as error:
-        raise IsotropeError(f"{file}: can't be read ({error.strerror or error})") from error
+        raise IsotropeError(f"{file}: can't be read ({reason(error)})") from error
     for number, line in enumerate(lines, 1):
         step = _step(line)
         if step is not None:

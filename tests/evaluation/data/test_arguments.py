@@ -140,7 +140,7 @@ def test_no_corpus_says_what_to_give(tmp_path: Path) -> None:
     for options in ({}, {"data": tmp_path}, {"path": tmp_path}):
         with pytest.raises(
             MissingDataError,
-            match=r"^[^\n]*neither ArgPairs_\*\.csv.*name a folder that has it \(data\) or set ISOTROPE_DATA$",
+            match=r"^[^\n]*neither ArgPairs_\*\.csv.*name a folder with data= or set ISOTROPE_DATA$",
         ):
             load_arguments(**options)
     with pytest.raises(IsotropeError, match=r"nowhere\.csv: no such file"):

@@ -193,5 +193,5 @@ def test_kinds_of_pairs_that_contradict_each_other_are_no_verdict() -> None:
 
 def test_too_few_pairs(encoder: Once, sentences: list[str]) -> None:
     few = halves(sentences[:30])
-    with pytest.raises(IsotropeError, match=f"just {len(few)} halves; at least 50"):
+    with pytest.raises(IsotropeError, match=f"only {len(few)} halves; a verdict needs at least 50"):
         compare_encoders(encoder, encoder, sentences, [few])

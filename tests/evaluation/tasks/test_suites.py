@@ -59,7 +59,9 @@ def test_names_that_there_are_not(tmp_path: Path, data: Path) -> None:
     ):
         open_suite("paper", data=data)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(IsotropeError, match=r"suite 'arguments': neither .* has any of arguments; name a folder"):
+    with pytest.raises(
+        IsotropeError, match=r"suite 'arguments': neither .* has any of arguments; name a folder with data="
+    ):
         open_suite("arguments", data=tmp_path / "empty")
 
 

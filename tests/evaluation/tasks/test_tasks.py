@@ -139,7 +139,7 @@ def test_classifiers_are_not_trained_twice(
             None,
             r"unknown task 'stbs' \(did you mean 'stsb'\?\); choose from stsb, .*mrpc.*tatoeba.*bundled, or",
         ),
-        ("tatoeba", "dev", "task 'tatoeba' has no splits to choose from; leave out the split"),
+        ("tatoeba", "dev", "task 'tatoeba' has no splits to choose from; leave out split="),
         ("sst2:x", None, "task 'sst2' has no parts such as 'x'"),
         ("bundled", "tset", r"task 'bundled' has no split 'tset' \(did you mean 'test'\?\)"),
     ],

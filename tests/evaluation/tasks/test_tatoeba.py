@@ -77,7 +77,9 @@ def test_languages_by_three_letters_or_two(data: Path) -> None:
 def test_what_is_not_there_is_said(tmp_path: Path, data: Path) -> None:
     (tmp_path / "empty").mkdir()
     for folder in (None, tmp_path / "empty"):
-        with pytest.raises(MissingDataError, match=r"no parallel/tatoeba_laser\.tsv\[\.gz\] in a data folder; give"):
+        with pytest.raises(
+            MissingDataError, match=r"no parallel/tatoeba_laser\.tsv\[\.gz\] in a data folder; name a folder with data="
+        ):
             load_tatoeba(data=folder)
     (data / "parallel" / "tatoeba_laser.tsv").write_text("lang\ten\ttext\n")
     with pytest.raises(IsotropeError, match="just a header"):

@@ -195,3 +195,11 @@ def test_a_model_without_its_output_layer_is_refused(tmp_path: Path) -> None:
         MaskedSpec(model=tmp_path).make()(["A dog."])
     with pytest.raises(IsotropeError, match="'no/such' could not be loaded as a masked language model"):
         MaskedSpec(model="no/such").make()(["A dog."])
+
+
+def test_half_precision_does_not_depend_on_the_batch() -> None:
+    one = MaskedSpec(precision="bfloat16").make()(SENTENCES)
+    other = MaskedSpec(precision="bfloat16", batch_size=5).make()(SENTENCES[::-1])
+    assert one == other[::-1]
+    same = sum(a == b for a, b in zip(one, view()(SENTENCES), strict=True))
+    assert len(SENTENCES) > same > 0.8 * len(SENTENCES)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from isotrope.evaluation.data.pairs import Pairs
-from isotrope.evaluation.data.places import WHERE_ELSE, MissingDataError, data_folder
+from isotrope.evaluation.data.places import MissingDataError, data_folder
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_table
 from isotrope.text.files import open_bytes
@@ -46,7 +46,7 @@ def argument_files(*, data: Path | None = None, path: Path | None = None) -> lis
     if not found:
         raise MissingDataError(
             f"task 'arguments': neither {AFS} (AFS) nor {ASPECT}[.gz] (UKP ASPECT) in "
-            f"{path or f'{FOLDER} of a data folder'}; {WHERE_ELSE}"
+            f"{path or f'{FOLDER} of a data folder'}"
         )
     return found
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from isotrope.evaluation.data.places import WHERE_ELSE, MissingDataError, data_file
+from isotrope.evaluation.data.places import MissingDataError, data_file
 from isotrope.io.errors import IsotropeError, nearest
 from isotrope.text import read_table
 
@@ -37,7 +37,7 @@ def load_tatoeba(language: str = "", *, data: Path | None = None) -> dict[str, B
     """The sentences of one language (`deu`, or `de`), or of all that the file has, from the folder `data`."""
     path = data_file(FILE, data)
     if path is None:
-        raise MissingDataError(f"task 'tatoeba': no {FILE}[.gz] in a data folder; {WHERE_ELSE}")
+        raise MissingDataError(f"task 'tatoeba': no {FILE}[.gz] in a data folder")
     found: dict[str, Bitext] = {}
     for row in read_table(path, ("lang", "en", "text")):
         bitext = found.setdefault(row["lang"], Bitext([], []))

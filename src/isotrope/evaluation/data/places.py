@@ -9,11 +9,12 @@ from typing import Any
 
 from isotrope.io.errors import IsotropeError
 
-WHERE_ELSE = "name a folder that has it (data) or set ISOTROPE_DATA"
-
 
 class MissingDataError(IsotropeError):
-    """A known task whose data is neither in a folder nor on the Hub."""
+    """A known task whose data is neither in a folder nor on the Hub; `message` says where it was sought."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(f"{message}; name a folder with data= or set ISOTROPE_DATA", argument="data=")
 
 
 def data_folder(data: Path | None = None) -> Path | None:
@@ -23,7 +24,7 @@ def data_folder(data: Path | None = None) -> Path | None:
         return None
     folder = Path(given).expanduser()
     if not folder.is_dir():
-        raise IsotropeError(f"{folder}: no such folder of data sets; correct it, or ISOTROPE_DATA")
+        raise IsotropeError(f"{folder}: no such folder of data sets; correct data= or ISOTROPE_DATA", argument="data=")
     return folder
 
 
@@ -45,7 +46,7 @@ def hub_splits(task: str, file: str, hub: str, config: str | None) -> Mapping[st
         reason = " ".join(str(error).split())[:120]
         raise MissingDataError(
             f"task '{task}': no {file}[.gz] in a data folder, and the Hugging Face Hub gave no {hub} "
-            f"(no network? {reason}); {WHERE_ELSE}"
+            f"(no network? {reason})"
         ) from error
     return splits
 

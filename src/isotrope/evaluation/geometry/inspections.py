@@ -83,7 +83,7 @@ def inspect(
     return Inspections(found, shown, None if task is None else read_task(task).name)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Inspections(Printable):
     """Encoders on one text, side by side."""
 

@@ -55,7 +55,7 @@ def layers(
 
     >>> found = layers("bundled", split="dev")
     >>> found.best
-    ('max', 2)
+    ('cls', 4)
     """
     name = read_task(task).name
     with display.waiting(f"Reading {name}"):
@@ -67,7 +67,7 @@ def layers(
         return replace(layer_map(encoder, pairs), model=model_name(model), task=name, split=split or "test")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LayerMap(Printable):
     """Spearman x 100 by pooling, then by layer; layer 0 is the embeddings.
 

@@ -78,7 +78,7 @@ def compare(
     >>> shallow = isotrope.load("bundled", pooling="max@0")
     >>> found = compare("bundled", shallow, bundled_sentences(), sentences=100)
     >>> found.judgement, sorted(found.differences)
-    ('better', ['halves'])
+    ('worse', ['halves'])
     """
     shown = str(text) if isinstance(text, str | Path) else "the given text"
     with display.waiting(f"Reading {shown}"):
@@ -147,7 +147,7 @@ def _back_translations(sentences: list[str], display: Display) -> RelatedTexts:
         return read_rewordings(Path(folder, "views.parquet"), len(sentences))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Comparison(Printable):
     """Two encoders on one text; `differences` by the kind of the pairs, the first of which decides."""
 

@@ -29,6 +29,9 @@ class Printable(ABC):
         """`as_dict` as JSON text."""
         return json.dumps(self.as_dict(), indent=2, ensure_ascii=False) + "\n"
 
+    def __repr__(self) -> str:
+        return str(self)
+
     def __str__(self) -> str:
         text = io.StringIO()
         console = Console(file=text, width=WIDEST, highlight=False)

@@ -15,7 +15,7 @@ from isotrope.evaluation.results.side_by_side import Column, Row
 from isotrope.io.errors import IsotropeError
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Results(Printable):
     """Encoders side by side. `print` shows the tables; `to_pandas`, `markdown`, `latex`, `csv` and `json` export them.
 

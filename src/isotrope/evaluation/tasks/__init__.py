@@ -62,7 +62,7 @@ def read_task(task: AnyTask, **options: Any) -> TaskSpec:
     if part and "part" not in spec.model_fields:
         raise IsotropeError(f"task '{kind}' has no parts such as '{part}'")
     if options.get("split") and "split" not in spec.model_fields:
-        raise IsotropeError(f"task '{kind}' has no splits to choose from; leave out the split")
+        raise IsotropeError(f"task '{kind}' has no splits to choose from; leave out split=", argument="split=")
     fitting = {key: value for key, value in options.items() if key in spec.model_fields and value is not None}
     return TASKS.make(kind, **fitting, **({"part": part} if part else {}), **values)
 
@@ -81,9 +81,8 @@ def open_suite(name: str, *, data: Path | None = None, **options: Any) -> tuple[
     tasks = [task for parts in opened.values() for task in parts]
     absent = [kind for kind, parts in opened.items() if not parts]
     if not tasks:
-        raise IsotropeError(
-            f"suite '{name}': neither a data folder nor the Hugging Face Hub has any of {', '.join(absent)}; "
-            "name a folder that has them (data) or set ISOTROPE_DATA"
+        raise MissingDataError(
+            f"suite '{name}': neither a data folder nor the Hugging Face Hub has any of {', '.join(absent)}"
         )
     return tasks, absent
 

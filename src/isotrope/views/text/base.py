@@ -58,8 +58,9 @@ def make_text_view(kind: Any, **settings: Any) -> TextView:
         settings: what the kind can be told: a pivot and an engine, a rate, a model, a seed ...
 
     Example:
-        >>> make_text_view("mlm", rate=0.2)(["A dog runs in the park."])
-        ['A dog walks in the park.']
+        >>> from isotrope.views.text import make_text_view
+        >>> make_text_view("mlm", rate=0.3, seed=2)(["The man is playing a guitar."])
+        ['The man is playing the guitar.']
     """
     return TEXT_VIEWS.make(kind, **settings).make()
 

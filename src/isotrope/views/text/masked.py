@@ -20,6 +20,7 @@ from torch import Tensor
 
 from isotrope.encoders.backbone import Backbone
 from isotrope.encoders.packing import lay_out
+from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hashes import hasher
@@ -28,6 +29,7 @@ from isotrope.parts import PathText
 from isotrope.views.text.base import TextViewSpec, draws
 
 CLOSE = 1e-3  # two logits that the arithmetic of a batch might swap; the difference it makes is below 1e-4
+CLOSE_IN_HALF = 0.5  # the same in half precision, where it is below 0.1
 MARKERS = ("##", "Ġ", "▁")  # by which tokenizers tell what goes on within a word from what begins one
 
 
@@ -105,9 +107,10 @@ class MaskedSubstitutes:
         """For each sentence the ids that are likeliest, whatever else is in the batch: what is close to call, and might
         be decided by the order of additions, is decided by the sentence alone.
         """
+        close = CLOSE if self.model.dtype is torch.float32 else CLOSE_IN_HALF
         guesses, margins = self.model.best(batch)
         for i, one in enumerate(batch):
-            if min(margins[i]) < CLOSE:
+            if min(margins[i]) < close:
                 ((guesses[i],), _) = self.model.best([one])
         return guesses
 
@@ -132,7 +135,8 @@ class MaskedModel:
         self.fingerprint = _digest(self.model)
         self.backbone = Backbone(self.model.base_model)
         self.device = torch.device(device or default_device())
-        self.model.to(self.device, getattr(torch, precision or "float32")).eval()
+        self.dtype = dtype_of(precision or "float32")
+        self.model.to(self.device, self.dtype).eval()
         self.mask_id: int = self.tokenizer.mask_token_id
         positions = getattr(self.model.config, "max_position_embeddings", 512) - self.backbone.position_offset
         self.max_length = min(self.tokenizer.model_max_length, positions)

@@ -14,6 +14,7 @@ import torch
 from huggingface_hub import is_offline_mode
 from torch import Tensor
 
+from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hashes import sha256
@@ -127,7 +128,7 @@ class _Direction:
         from isotrope.encoders.loading import default_device
 
         self.name, self._shared = name, shared
-        self._device, self._dtype = device or default_device(), getattr(torch, precision or "float32")
+        self._device, self._dtype = device or default_device(), dtype_of(precision or "float32")
         # without a network the Hub's client would try for a minute
         self._here = here = Path(name).is_dir() or is_offline_mode() or not hub_answers()
         try:

@@ -49,10 +49,11 @@ class WordNet(WordNetCorpusReader):  # type: ignore[misc]
             super().__init__(root, None)
         with self.open("cntlist.rev") as lines:
             self._counts = {key: int(count) for key, _, count in map(str.split, lines)}
-        self._irregular: dict[str, dict[str, list[str]]] = {}
-        for pos in ("n", "v"):
-            self._irregular[pos] = defaultdict(list)
-            for form, bases in self._exception_map[pos].items():
+        self._words = {pos: frozenset(self.all_lemma_names(pos)) for pos in PARTS_OF_SPEECH}
+        self._bases = {pos: self._read_exceptions(pos) for pos in PARTS_OF_SPEECH}  # of irregular forms
+        self._irregular: dict[str, dict[str, list[str]]] = {pos: defaultdict(list) for pos in PARTS_OF_SPEECH}
+        for pos, exceptions in self._bases.items():
+            for form, bases in exceptions.items():
                 for base in bases:
                     self._irregular[pos][base].append(form)
         self.synonyms = lru_cache(FORMS_KEPT)(self._synonyms)
@@ -100,7 +101,21 @@ class WordNet(WordNetCorpusReader):  # type: ignore[misc]
 
     def _readings(self, form: str) -> list[tuple[str, str]]:
         """The parts of speech and base forms that it may be."""
-        return [(pos, base) for pos in PARTS_OF_SPEECH for base in self._morphy(form, pos)]
+        return [(pos, base) for pos in PARTS_OF_SPEECH for base in self._base_forms(form, pos)]
+
+    def _base_forms(self, form: str, pos: str) -> list[str]:
+        """The words of WordNet that a form may be inflected from, itself included: by its list of exceptions or, for
+        what is not on it, by its endings.
+        """
+        endings = self.MORPHOLOGICAL_SUBSTITUTIONS[pos]
+        regular = [form.removesuffix(old) + new for old, new in endings if form.endswith(old)]
+        forms = [form, *self._bases[pos].get(form, regular)]
+        return [base for base in dict.fromkeys(forms) if base in self._words[pos]]
+
+    def _read_exceptions(self, pos: str) -> dict[str, list[str]]:
+        """Irregular forms, each with its base forms."""
+        with self.open(f"{PARTS_OF_SPEECH[pos]}.exc") as lines:
+            return {form: bases for form, *bases in map(str.split, lines)}
 
     def _senses(self, pos: str, base: str) -> list[tuple[Any, Any]]:
         """The senses of a base form, the most frequent first, each with the base form's own entry in it."""
