@@ -30,7 +30,7 @@ def center(encoder, text: list[str], *, strength: float = 1.0):
     mean = torch.from_numpy(encoder.encode(text).mean(0))
     eye = torch.eye(encoder.dim)
     dense = Dense(encoder.dim, encoder.dim, activation_function=None, init_weight=eye, init_bias=-strength * mean)
-    return encoder.with_tail([*encoder.tail, dense])
+    return encoder.with_after_pooling([*encoder.after_pooling, dense])
 
 
 def wrong(encoder, text):

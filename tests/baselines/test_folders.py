@@ -18,7 +18,7 @@ from isotrope.baselines.glove import word_vector_mean
 from isotrope.baselines.tfidf import fit_tfidf
 from isotrope.baselines.whitening import whiten
 from isotrope.baselines.wk import wk_pooled
-from isotrope.encoders import Encoder, PlainEncoder, load_any
+from isotrope.encoders import Encoder, ForeignEncoder, load_any
 from isotrope.io.errors import IsotropeError
 
 WITHOUT_ISOTROPE = """
@@ -39,7 +39,7 @@ def test_those_of_plain_modules_load_without_isotrope(
     encoder: isotrope.Encoder, text: list[str], tmp_path: Path
 ) -> None:
     (tmp_path / "vectors.txt").write_text("a 1 2\nthe 0 1\n")
-    made: dict[str, Encoder | PlainEncoder] = {
+    made: dict[str, Encoder | ForeignEncoder] = {
         "whitening": whiten(encoder, text, 64),
         "frequent": without_frequent(encoder.with_pooling("last2"), text, 20),
         "glove": word_vector_mean(tmp_path / "vectors.txt"),
@@ -84,7 +84,7 @@ def test_those_of_own_modules_say_what_they_need(encoder: isotrope.Encoder, text
 
 
 def test_prompts_are_kept(encoder: isotrope.Encoder, text: list[str], tmp_path: Path) -> None:
-    prompted = encoder.with_tail([])
+    prompted = encoder.with_after_pooling([])
     prompted.prompts, prompted.default_prompt_name = {"query": "find: "}, "query"
     for number, one in enumerate((wk_pooled(prompted), without_frequent(prompted, text[:9], 2))):
         again = load_any(one.save(tmp_path / str(number)))

@@ -58,7 +58,7 @@ def test_one_pass_over_the_text(encoder: isotrope.Encoder, text: list[str]) -> N
 
 def test_it_stands_behind_what_was_there(minilm: isotrope.Encoder, text: list[str]) -> None:
     white = whiten(minilm, text, 32)
-    assert [type(module).__name__ for module in white.tail] == ["Normalize", "Dense"]
+    assert [type(module).__name__ for module in white.after_pooling] == ["Normalize", "Dense"]
     assert np.abs(np.cov(white.encode(text).T, bias=True) - np.eye(32)).max() <= 1e-2
 
 

@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 
 import isotrope
 import isotrope.evaluation
-from isotrope.encoders import PlainEncoder
+from isotrope.encoders import ForeignEncoder
 from isotrope.encoders.loading import BUNDLED
 from isotrope.evaluation import Inspections
 from isotrope.evaluation.geometry import effective_rank, mean_cosine, uniformity
@@ -85,7 +85,7 @@ def test_text_without_long_sentences_has_no_alignment(run: Run) -> None:
 
 def test_an_encoder_of_another_make_has_no_tokens_to_leave_out() -> None:
     encoder = isotrope.load()
-    plain = PlainEncoder(
+    plain = ForeignEncoder(
         SentenceTransformer(str(BUNDLED), device="cpu", model_kwargs={"dtype": torch.float32}), "plain"
     )
     whole, other = (inspect_encoder(one, SENTENCES[:30]) for one in (encoder, plain))

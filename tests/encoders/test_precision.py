@@ -10,8 +10,8 @@ import torch
 from sentence_transformers import SentenceTransformer
 
 import isotrope
+from isotrope.encoders.foreign import ForeignEncoder
 from isotrope.encoders.loading import BUNDLED, load_any
-from isotrope.encoders.plain import PlainEncoder
 from isotrope.io.errors import IsotropeError
 
 TEXTS = ["A cat sat.", "Dogs bark loudly at night in the old town.", "Hello!"]
@@ -41,7 +41,7 @@ def test_the_weights_stay_as_they_are(tmp_path: Path) -> None:
 
 def test_an_encoder_of_any_make_has_it_too() -> None:
     model = SentenceTransformer(str(BUNDLED), device="cpu", model_kwargs={"dtype": torch.float32})
-    exact, half = PlainEncoder(model), PlainEncoder(model)
+    exact, half = ForeignEncoder(model), ForeignEncoder(model)
     half.precision = "bfloat16"
     assert half.encode(TEXTS).dtype == np.float32
     assert not np.array_equal(half.encode(TEXTS), exact.encode(TEXTS))

@@ -18,7 +18,7 @@ from torch import nn
 
 import isotrope
 from isotrope.baselines.whitening import whiten
-from isotrope.encoders import PlainEncoder
+from isotrope.encoders import ForeignEncoder
 from isotrope.evaluation import vectors
 from isotrope.evaluation.vectors import fingerprint, remembered, remembered_together, vectors_folder
 from isotrope.io import store
@@ -133,13 +133,15 @@ def test_poolings_of_one_model_go_through_the_text_once(
 
 def test_what_stands_behind_the_pooling_needs_no_pass_of_its_own(encoder: isotrope.Encoder, encoded: list[str]) -> None:
     whitened = whiten(encoder, SENTENCES, dim=2)
-    normalised = whitened.with_tail([*whitened.tail, Normalize()])
+    normalised = whitened.with_after_pooling([*whitened.after_pooling, Normalize()])
     encoded.clear()
     wanted = {}
     for one in (encoder, whitened, normalised):
         with remembered(one) as some:
             wanted[id(one)] = some.encode(SENTENCES)
-            assert some.once("dim", lambda one=one: {"tail": len(one.tail)}) == {"tail": len(one.tail)}
+            assert some.once("dim", lambda one=one: {"tail": len(one.after_pooling)}) == {
+                "tail": len(one.after_pooling)
+            }
     assert len(encoded) == 4
     assert np.allclose(wanted[id(whitened)], isotrope.Encoder.encode(whitened, SENTENCES), atol=1e-4)
     assert np.allclose(wanted[id(normalised)], isotrope.Encoder.encode(normalised, SENTENCES), atol=1e-5)
@@ -182,7 +184,7 @@ def test_whatever_changes_vectors_changes_the_fingerprint(encoder: isotrope.Enco
         weight[7] = torch.nextafter(weight[7], torch.tensor(9.0))
     assert changed(one_bit)
     dense = encoder.with_pooling("cls-mlp")
-    dense.tail[0].activation_function = nn.Identity()  # type: ignore[assignment]
+    dense.after_pooling[0].activation_function = nn.Identity()  # type: ignore[assignment]
     assert changed(dense)
 
 
@@ -207,13 +209,13 @@ def test_a_tokenizer_without_a_backend_is_its_vocabulary(encoder: isotrope.Encod
 
 def test_an_encoder_of_another_make_is_what_it_saves(encoder: isotrope.Encoder, tmp_path: Path) -> None:
     encoder.save(tmp_path / "model")
-    plain = PlainEncoder(SentenceTransformer(str(tmp_path / "model"), device="cpu"), name="x")
-    same = PlainEncoder(SentenceTransformer(str(tmp_path / "model"), device="cpu"), name="y")
+    plain = ForeignEncoder(SentenceTransformer(str(tmp_path / "model"), device="cpu"), name="x")
+    same = ForeignEncoder(SentenceTransformer(str(tmp_path / "model"), device="cpu"), name="y")
     assert fingerprint(plain) == fingerprint(same) != fingerprint(encoder)
     with torch.no_grad():
         next(same.model.parameters()).mul_(2)
     assert fingerprint(plain) != fingerprint(same)
-    normalised = PlainEncoder(SentenceTransformer(modules=[*plain.model, Normalize()], device="cpu"))
+    normalised = ForeignEncoder(SentenceTransformer(modules=[*plain.model, Normalize()], device="cpu"))
     assert fingerprint(plain) != fingerprint(normalised)
     with remembered(plain) as some:
         assert np.allclose(some.encode(SENTENCES), encoder.encode(SENTENCES), atol=1e-5)

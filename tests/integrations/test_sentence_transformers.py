@@ -167,7 +167,7 @@ def test_a_queue_fills_while_training_and_not_while_evaluating(tmp_path: Path, m
 
 def test_heads_learn_too(tmp_path: Path, model: SentenceTransformer) -> None:
     loss = IsotropeLoss(model, "simcse")
-    head = loss.learner.student.tail[0]
+    head = loss.learner.student.after_pooling[0]
     before = weights(head)
     train(model, loss, tmp_path)
     assert all(not torch.equal(*pair) for pair in zip(before, head.parameters(), strict=True))

@@ -14,8 +14,8 @@ from isotrope.objectives import OBJECTIVES
 from isotrope.objectives.supervision import SUPERVISION
 from isotrope.parts import Registry
 from isotrope.recipes import schema
+from isotrope.training.monitor import PATIENCE
 from isotrope.training.optimisers import OPTIMISERS
-from isotrope.training.watch import PATIENCE
 from isotrope.views.embedding import VIEWS
 from isotrope.views.text import TEXT_VIEWS
 

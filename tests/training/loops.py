@@ -19,8 +19,8 @@ from isotrope.text.plan import plan_batches
 from isotrope.training.assemble import finished, make_batches, make_learner
 from isotrope.training.bar import RunBar
 from isotrope.training.loop import Loop
+from isotrope.training.monitor import Monitor
 from isotrope.training.stage_loop import stage_loop
-from isotrope.training.watch import Watch
 
 TEXTS = bundled_sentences()
 NAMES = ("text", "view1", "view2", "source", "target", "sentence1", "sentence2")
@@ -55,9 +55,9 @@ def maker(small: str, folder_of_runs: Path) -> Make:
             folder=corpus.folder,
         )
         batches = make_batches(corpus, plan, stage, student, learner.guide, run)
-        watched = batches.item([0, 1, 2, 3], torch.Generator())
-        watch = Watch(watched, False, lambda: finished(student, encoder, stage), score)
-        return stage_loop(learner, batches, watch, run, RunBar("test"))
+        monitored = batches.item([0, 1, 2, 3], torch.Generator())
+        monitor = Monitor(monitored, False, lambda: finished(student, encoder, stage), score)
+        return stage_loop(learner, batches, monitor, run, RunBar("test"))
 
     return made
 

@@ -40,7 +40,7 @@ def state(encoder: Encoder) -> dict[str, Any]:
         "hooks": [len(module._forward_hooks) for module in encoder.modules()],
         "checkpointing": encoder.backbone.model.is_gradient_checkpointing,
         "pooling": encoder.pooling,
-        "tail": list(encoder.tail),
+        "tail": list(encoder.after_pooling),
         "truncated": encoder.truncated,
         "longest": encoder.max_seq_length,
     }

@@ -164,9 +164,9 @@ def test_one_checkpoint_is_the_whole_state() -> None:
 def test_normalisation_is_left_out_of_training_and_comes_back(minilm: isotrope.Encoder) -> None:
     stage = recipes.load("sg-opt").stages[0]
     student = trained_student(minilm, stage)
-    assert len(student.tail) == 0
+    assert len(student.after_pooling) == 0
     result = finished(student, minilm, stage)
-    assert len(result.tail) == 1
+    assert len(result.after_pooling) == 1
     assert str(result.pooling) == "cls"
     assert result.backbone is minilm.backbone
 
@@ -176,11 +176,11 @@ def test_an_mlp_is_trained_and_then_dropped_or_kept() -> None:
         stage = recipes.load(name).stages[0]
         encoder = isotrope.load()
         student = trained_student(encoder, stage)
-        assert len(student.tail) == 1
+        assert len(student.after_pooling) == 1
         result = finished(student, encoder, stage)
-        assert len(result.tail) == kept
+        assert len(result.after_pooling) == kept
         if kept:
-            assert result.tail[0] is student.tail[0]
+            assert result.after_pooling[0] is student.after_pooling[0]
 
 
 def test_dropout_is_set_everywhere() -> None:

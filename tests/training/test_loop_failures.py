@@ -114,7 +114,7 @@ def test_a_collapse_is_named_as_it_happens(
     make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ranks = iter([40.0, 39.0, 18.0, 17.0, 41.0])
-    monkeypatch.setattr("isotrope.training.watch.effective_rank", lambda vectors: next(ranks))
+    monkeypatch.setattr("isotrope.training.monitor.effective_rank", lambda vectors: next(ranks))
     make().run()
     said = [line for line in capsys.readouterr().err.splitlines() if "collapsing" in line]
     assert [line.partition(":")[0] for line in said] == ["step 2", "step 3"]
@@ -125,7 +125,7 @@ def test_a_resumed_run_still_knows_how_it_began(
     make: Make, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     ranks = iter([40.0, 30.0, 25.0, 22.0, 19.0])
-    monkeypatch.setattr("isotrope.training.watch.effective_rank", lambda vectors: next(ranks))
+    monkeypatch.setattr("isotrope.training.monitor.effective_rank", lambda vectors: next(ranks))
     loop = make()
     spoilt(loop, 3, lambda loss: loss * math.nan)
     with pytest.raises(IsotropeError):

@@ -6,12 +6,12 @@ from abc import abstractmethod
 from collections.abc import Iterable
 from typing import Any, ClassVar, Literal, TypeAlias
 
-from isotrope.encoders import Encoder, PlainEncoder, load
+from isotrope.encoders import Encoder, ForeignEncoder, load
 from isotrope.encoders.pooling import Pooling
 from isotrope.io.errors import IsotropeError
 from isotrope.parts import Called, Registry, Spec
 
-Made: TypeAlias = Encoder | PlainEncoder
+Made: TypeAlias = Encoder | ForeignEncoder
 
 
 class BaselineSpec(Spec):
@@ -46,7 +46,7 @@ class ImportedBaseline(OnEncoder, Called):
     def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> Made:
         """What the function returns, which must be an encoder."""
         made = self.thing(self.encoder(self.pooling), list(text or ()), **self.chosen)
-        if not isinstance(made, Encoder | PlainEncoder):
+        if not isinstance(made, Encoder | ForeignEncoder):
             raise IsotropeError(f"baseline '{self.kind}' must return an encoder, not a {type(made).__name__}")
         return made
 

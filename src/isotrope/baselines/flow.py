@@ -49,7 +49,7 @@ def fit_flow(
     vectors = torch.from_numpy(encoder.encode(sentences))
     flow = Flow(encoder.dim, settings.levels, settings.depth, settings.width)
     train_flow(flow, vectors, settings, show_progress=show_progress)
-    return encoder.with_tail([*encoder.tail, flow.to(encoder.device).eval()])
+    return encoder.with_after_pooling([*encoder.after_pooling, flow.to(encoder.device).eval()])
 
 
 def train_flow(flow: Flow, vectors: Tensor, settings: FlowSpec, *, show_progress: bool = False) -> list[float]:

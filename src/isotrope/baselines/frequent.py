@@ -9,7 +9,7 @@ from pydantic import Field
 from sentence_transformers.sentence_transformer.modules import WordWeights
 
 from isotrope.baselines.base import OnEncoder
-from isotrope.encoders import Encoder, PlainEncoder
+from isotrope.encoders import Encoder, ForeignEncoder
 from isotrope.encoders.saving import modules_of
 from isotrope.evaluation.geometry.frequency import frequent_tokens
 from isotrope.io.errors import IsotropeError
@@ -27,17 +27,17 @@ class FrequentSpec(OnEncoder):
     pooling: str | None = None  # None: the encoder's own
     top: int = Field(default=34, ge=0)  # tokens to leave out, [CLS] and [SEP] included
 
-    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> PlainEncoder:
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> ForeignEncoder:
         """Counts the tokens of the text."""
         return without_frequent(self.encoder(self.pooling), text or (), self.top)
 
 
-def without_frequent(encoder: Encoder, sentences: Iterable[str], top: int) -> PlainEncoder:
+def without_frequent(encoder: Encoder, sentences: Iterable[str], top: int) -> ForeignEncoder:
     """The encoder without the `top` tokens that the sentences have most often; [CLS] and [SEP] count as tokens."""
     return without_tokens(encoder, list(frequent_tokens(encoder, list(sentences)))[:top])
 
 
-def without_tokens(encoder: Encoder, tokens: Collection[int]) -> PlainEncoder:
+def without_tokens(encoder: Encoder, tokens: Collection[int]) -> ForeignEncoder:
     """The encoder with these token ids left out when the mean is taken. A sentence of nothing else keeps them all.
 
     They are read by the backbone as before. The weights are a sentence-transformers WordWeights module, which stands
@@ -50,5 +50,5 @@ def without_tokens(encoder: Encoder, tokens: Collection[int]) -> PlainEncoder:
     left_out = set(tokens)
     vocabulary = encoder.tokenizer.convert_ids_to_tokens(list(range(len(encoder.tokenizer))))
     weights = {word: NEXT_TO_NOTHING if i in left_out else 1.0 for i, word in enumerate(vocabulary)}
-    *before, pooling = modules_of(encoder.with_tail([]))
-    return PlainEncoder.of(encoder, [*before, WordWeights(vocabulary, weights), pooling, *encoder.tail])
+    *before, pooling = modules_of(encoder.with_after_pooling([]))
+    return ForeignEncoder.of(encoder, [*before, WordWeights(vocabulary, weights), pooling, *encoder.after_pooling])

@@ -14,7 +14,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling, WordEmbe
 from sentence_transformers.sentence_transformer.modules.tokenizer import WhitespaceTokenizer
 
 from isotrope.baselines.base import BaselineSpec
-from isotrope.encoders import PlainEncoder
+from isotrope.encoders import ForeignEncoder
 from isotrope.io.errors import IsotropeError
 from isotrope.parts import PathText
 from isotrope.text.files import open_bytes
@@ -31,12 +31,12 @@ class GloveSpec(BaselineSpec):
     kind: str = "glove"
     vectors: PathText | None = None  # a file; None: GloVe 6B, 50 dimensions
 
-    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> PlainEncoder:
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> ForeignEncoder:
         """With text, only its words are kept."""
         return word_vector_mean(self.vectors, text)
 
 
-def word_vector_mean(vectors: str | Path | None = None, text: Iterable[str] | None = None) -> PlainEncoder:
+def word_vector_mean(vectors: str | Path | None = None, text: Iterable[str] | None = None) -> ForeignEncoder:
     """An encoder that means the vectors of a sentence's words; `vectors` is a file, else GloVe from the extra
     `[baselines]`. With `text` only the words in it are kept: the same vectors there, from a smaller folder.
 
@@ -54,7 +54,7 @@ def word_vector_mean(vectors: str | Path | None = None, text: Iterable[str] | No
         tokenizer.set_vocab(words)
     modules = [WordEmbeddings(tokenizer, np.ascontiguousarray(weights)), Pooling(weights.shape[1], "mean")]
     name = "GloVe 6B, 50 dimensions" if vectors is None else Path(vectors).name
-    return PlainEncoder(SentenceTransformer(modules=modules), name=name).eval()
+    return ForeignEncoder(SentenceTransformer(modules=modules), name=name).eval()
 
 
 def glove_6b() -> tuple[list[str], Floats]:

@@ -13,7 +13,7 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import BoW
 
 from isotrope.baselines.base import BaselineSpec
-from isotrope.encoders import PlainEncoder
+from isotrope.encoders import ForeignEncoder
 from isotrope.io.errors import IsotropeError
 
 MOST_WORDS = 20_000  # a vector has a number for each word, zeros included
@@ -26,12 +26,12 @@ class TfidfSpec(BaselineSpec):
     kind: str = "tfidf"
     dim: int = Field(default=MOST_WORDS, ge=1)  # words that are counted
 
-    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> PlainEncoder:
+    def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> ForeignEncoder:
         """Reads the text once."""
         return fit_tfidf(text or (), self.dim)
 
 
-def fit_tfidf(sentences: Iterable[str], dim: int = MOST_WORDS) -> PlainEncoder:
+def fit_tfidf(sentences: Iterable[str], dim: int = MOST_WORDS) -> ForeignEncoder:
     """Vectors over the `dim` most frequent words; count x (1 + ln((1 + sentences) / (1 + those with the word))).
 
     It is a sentence-transformers BoW module: it loads without isotrope. Words are what stands between blanks, without
@@ -46,7 +46,7 @@ def fit_tfidf(sentences: Iterable[str], dim: int = MOST_WORDS) -> PlainEncoder:
     if not vocabulary:
         raise IsotropeError("TF-IDF: there is not one word in the text given")
     weights = {word: 1 + math.log((1 + total) / (1 + found[word])) for word in vocabulary}
-    return PlainEncoder(SentenceTransformer(modules=[BoW(vocabulary, weights)]), name="tfidf").eval()
+    return ForeignEncoder(SentenceTransformer(modules=[BoW(vocabulary, weights)]), name="tfidf").eval()
 
 
 def words(sentence: str) -> list[str]:

@@ -78,7 +78,7 @@ def whiten(encoder: Encoder, sentences: Iterable[str], dim: int | None = None) -
         init_weight=torch.from_numpy(weight.T.copy()).float(),
         init_bias=torch.from_numpy(-moments.mean @ weight).float(),
     )
-    return encoder.with_tail([*encoder.tail, dense.to(encoder.device)])
+    return encoder.with_after_pooling([*encoder.after_pooling, dense.to(encoder.device)])
 
 
 def whitening_matrix(moments: Moments, dim: int | None = None) -> Floats:

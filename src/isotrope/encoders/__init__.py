@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from isotrope.encoders.encoder import Encoder
     from isotrope.encoders.encoding import EncodedFile, encode
+    from isotrope.encoders.foreign import ForeignEncoder
     from isotrope.encoders.loading import load, load_any
-    from isotrope.encoders.plain import PlainEncoder
     from isotrope.encoders.pooling import Pooling
-    from isotrope.encoders.together import encode_together
+    from isotrope.encoders.several_poolings import encode_poolings
 
-__all__ = ["EncodedFile", "Encoder", "PlainEncoder", "Pooling", "encode", "encode_together", "load", "load_any"]
+__all__ = ["EncodedFile", "Encoder", "ForeignEncoder", "Pooling", "encode", "encode_poolings", "load", "load_any"]
 _HOME = {
     "EncodedFile": "encoding",
     "Encoder": "encoder",
-    "PlainEncoder": "plain",
+    "ForeignEncoder": "foreign",
     "Pooling": "pooling",
     "encode": "encoding",
-    "encode_together": "together",
+    "encode_poolings": "several_poolings",
     "load": "loading",
     "load_any": "loading",
 }

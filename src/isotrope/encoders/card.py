@@ -9,7 +9,7 @@ from torch import nn
 
 if TYPE_CHECKING:
     from isotrope.encoders.encoder import Encoder
-    from isotrope.encoders.plain import PlainEncoder
+    from isotrope.encoders.foreign import ForeignEncoder
 
 TEMPLATE = """---
 library_name: sentence-transformers
@@ -54,10 +54,10 @@ def model_card(encoder: Encoder, made: str | None = None) -> str:
         "pooling": str(encoder.pooling),
         "longest input": f"{encoder.max_seq_length} tokens",
     }
-    return _card(f"{name}, {encoder.pooling} pooling", encoder.dim, facts, encoder.tail, made)
+    return _card(f"{name}, {encoder.pooling} pooling", encoder.dim, facts, encoder.after_pooling, made)
 
 
-def plain_card(encoder: PlainEncoder, made: str | None = None) -> str:
+def foreign_card(encoder: ForeignEncoder, made: str | None = None) -> str:
     """The card of an encoder that is a row of sentence-transformers modules."""
     name = _short(encoder.name) or "a sentence encoder"
     facts = {"modules": ", ".join(type(module).__name__ for module in encoder.model), "started from": name}

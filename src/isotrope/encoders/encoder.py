@@ -28,15 +28,15 @@ CHUNK_BATCHES = 64  # how many batches are read ahead and sorted by length toget
 class Encoder(nn.Module):
     """A backbone, its tokenizer, a pooling, and what comes behind it (dense layers, normalisation).
 
-    `transformer` is the sentence-transformers module that holds model and tokenizer; `tail` are the modules behind the
-    pooling. Both are saved as they are, which is what makes a saved encoder load without isotrope.
+    `transformer` is the sentence-transformers module that holds model and tokenizer; `after_pooling` are the modules
+    that follow the pooling. Both are saved as they are, which is what makes a saved encoder load without isotrope.
     """
 
     def __init__(
         self,
         transformer: nn.Module,
         pooling: Pooling | None = None,
-        tail: Iterable[nn.Module] = (),
+        after_pooling: Iterable[nn.Module] = (),
         *,
         name: str = "",
         prompts: dict[str, str] | None = None,
@@ -45,7 +45,7 @@ class Encoder(nn.Module):
         super().__init__()
         self._held: tuple[Any, ...] = (transformer,)  # not as a submodule: its weights are the backbone's
         self.backbone = Backbone(self.transformer.model)
-        self.tail = nn.ModuleList(tail)
+        self.after_pooling = nn.ModuleList(after_pooling)
         self.name = name
         self.prompts = dict(prompts or {})
         self.default_prompt_name = default_prompt_name
@@ -90,7 +90,7 @@ class Encoder(nn.Module):
     @property
     def dim(self) -> int:
         """Length of a sentence vector."""
-        for module in reversed(self.tail):
+        for module in reversed(self.after_pooling):
             if hasattr(module, "get_embedding_dimension"):
                 return int(cast(Any, module).get_embedding_dimension())
         return int(self._reduce.get_embedding_dimension())
@@ -104,22 +104,22 @@ class Encoder(nn.Module):
         """The same weights (shared, not copied) under a pooling. What stands behind another one is left out, except
         normalisation, which does not depend on it.
         """
-        from isotrope.encoders.heads import cls_mlp, is_normalize
+        from isotrope.encoders.after_pooling import cls_mlp, is_normalize
 
         pooling = Pooling.parse(pooling) if isinstance(pooling, str) else pooling
         if pooling.resolve(self.backbone.layers) == self.pooling:
-            return self.with_tail(self.tail)
+            return self.with_after_pooling(self.after_pooling)
         head = [cls_mlp(self.backbone)] if pooling.mode == "cls-mlp" else []
-        other = self.with_tail([*head, *(module for module in self.tail if is_normalize(module))])
+        other = self.with_after_pooling([*head, *(module for module in self.after_pooling if is_normalize(module))])
         other.pooling = pooling.resolve(self.backbone.layers)
         other._reduce = TokenPooling(self.backbone.dim, pooling.reduction)
         return other
 
-    def with_tail(self, tail: Iterable[nn.Module]) -> Encoder:
+    def with_after_pooling(self, modules: Iterable[nn.Module]) -> Encoder:
         """The same weights (shared, not copied) with other modules behind the pooling."""
         other = copy.copy(self)
         other._modules = dict(self._modules)
-        other.tail = nn.ModuleList(tail)
+        other.after_pooling = nn.ModuleList(modules)
         return other
 
     # -- sentences to vectors, one batch ------------------------------------------------------------------------------
@@ -163,11 +163,11 @@ class Encoder(nn.Module):
     def pool(self, batch: Batch, hidden: Tensor) -> Tensor:
         """Token vectors (rows, width, dim) -> sentence vectors (sentences, dim), tail included."""
         tokens, mask = batch.unpack(hidden)
-        return self.behind(self._reduce({"token_embeddings": tokens, "attention_mask": mask}))
+        return self.finish_pooled(self._reduce({"token_embeddings": tokens, "attention_mask": mask}))
 
-    def behind(self, features: dict[str, Tensor]) -> Tensor:
+    def finish_pooled(self, features: dict[str, Tensor]) -> Tensor:
         """Pooled vectors, `sentence_embedding` (sentences, width) -> (sentences, dim), through the tail."""
-        for module in self.tail:
+        for module in self.after_pooling:
             features = module(features)
         return features["sentence_embedding"]
 

@@ -13,8 +13,8 @@ from typing import TypeAlias, overload
 import numpy as np
 
 from isotrope.encoders.encoder import Encoder
+from isotrope.encoders.foreign import ForeignEncoder
 from isotrope.encoders.loading import Model, load_any
-from isotrope.encoders.plain import PlainEncoder
 from isotrope.encoders.pooling import Pooling
 from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.io.errors import IsotropeError
@@ -145,7 +145,7 @@ def _gathered(chunks: Chunks, counts: Counts, advance: Display) -> Floats:
 
 
 def _written(
-    chunks: Chunks, counts: Counts, advance: Display, encoder: Encoder | PlainEncoder, output: Path
+    chunks: Chunks, counts: Counts, advance: Display, encoder: Encoder | ForeignEncoder, output: Path
 ) -> EncodedFile:
     began, before = time.monotonic(), encoder.truncated
     with whole_or_nothing(output) as partial, WRITERS[output.suffix.lower()](partial, encoder.dim) as write:
@@ -164,7 +164,7 @@ def _written(
 
 
 def _with_vectors(
-    encoder: Encoder | PlainEncoder, sentences: Iterable[str], batch_size: int, normalize: bool
+    encoder: Encoder | ForeignEncoder, sentences: Iterable[str], batch_size: int, normalize: bool
 ) -> Chunks:
     """Chunks of sentences beside their vectors."""
     ahead: deque[str] = deque()  # taken by the encoder, vectors still to come

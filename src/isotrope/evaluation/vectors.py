@@ -18,7 +18,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from isotrope.encoders import Encoder, PlainEncoder, encode_together
+from isotrope.encoders import Encoder, ForeignEncoder, encode_poolings
 from isotrope.evaluation.protocols import SentenceEncoder
 from isotrope.io.cache import cache_folder
 from isotrope.io.hashes import digest, hasher, sha256
@@ -39,14 +39,14 @@ def fingerprint(encoder: SentenceEncoder) -> str | None:
     found.update(version("isotrope").encode())
     if isinstance(encoder, Encoder):
         found.update(json.dumps(_settings(encoder), sort_keys=True, default=str).encode())
-    elif isinstance(encoder, PlainEncoder):
+    elif isinstance(encoder, ForeignEncoder):
         found.update(encoder.precision.encode())
         for name, content in _saved(encoder):
             found.update(f"{name} {content}".encode())
     else:
         return None
     for name, weights in encoder.state_dict().items():
-        if "pooler." not in name:  # BERT's own is random where the checkpoint has none; `cls-mlp` has it in its tail
+        if "pooler." not in name:  # BERT's own may be random; `cls-mlp` has it after the pooling
             found.update(f"{name} {weights.dtype} {tuple(weights.shape)}".encode())
             found.update(weights.detach().cpu().contiguous().reshape(-1).view(torch.uint8).numpy().data)
     return found.hexdigest()
@@ -61,14 +61,14 @@ def _settings(encoder: Encoder) -> dict[str, Any]:
         "config": {key: value for key, value in config.items() if key not in ("_name_or_path", "transformers_version")},
         "tokenizer": tokenizer | {"truncation": None, "padding": None},  # which are as the last call left them
         "pooling": str(encoder.pooling),
-        "tail": repr(encoder.tail),
+        "after_pooling": repr(encoder.after_pooling),
         "longest": encoder.max_seq_length,
         "prompt": encoder.default_prompt,
         "precision": encoder.precision,
     }
 
 
-def _saved(encoder: PlainEncoder) -> Iterator[tuple[str, str]]:
+def _saved(encoder: ForeignEncoder) -> Iterator[tuple[str, str]]:
     """What decides the vectors of an encoder of any make beside the weights: the files that it saves."""
     with TemporaryDirectory() as scratch:
         folder = encoder.save(Path(scratch, "encoder"))
@@ -100,7 +100,7 @@ def remembered_together(
 
 def _open(encoder: SentenceEncoder, cache: bool, stack: ExitStack) -> Vectors:
     """A file is of the pooled vectors: what stands behind the pooling is cheap, and takes them as they are."""
-    body = encoder.with_tail([]) if isinstance(encoder, Encoder) and len(encoder.tail) else encoder
+    body = encoder.with_after_pooling([]) if isinstance(encoder, Encoder) and len(encoder.after_pooling) else encoder
     identity = fingerprint(body) if cache else None
     whole = fingerprint(encoder) if identity and body is not encoder else identity
     if not identity:
@@ -149,11 +149,13 @@ class Vectors:
 
     @torch.no_grad()
     def _behind(self, pooled: NDArray[Any]) -> NDArray[Any]:
-        """Pooled vectors (sentences, dim) -> what the encoder's tail makes of them."""
+        """Pooled vectors (sentences, dim) -> what the modules after the pooling make of them."""
         if self._body is self.encoder or not isinstance(self.encoder, Encoder):
             return pooled
         given = torch.from_numpy(pooled).to(self.encoder.device, self.encoder.backbone.dtype)
-        blocks = [self.encoder.behind({"sentence_embedding": one}) for one in torch.split(given, ENCODED_AT_ONCE)]
+        blocks = [
+            self.encoder.finish_pooled({"sentence_embedding": one}) for one in torch.split(given, ENCODED_AT_ONCE)
+        ]
         return torch.cat(blocks).float().cpu().numpy()
 
     def _look_up(self, keys: list[bytes]) -> dict[bytes, NDArray[Any]]:
@@ -166,7 +168,7 @@ class Vectors:
 def _pooled(bodies: Sequence[SentenceEncoder], texts: list[str], batch_size: int) -> list[NDArray[Any]]:
     if len(bodies) == 1:
         return [bodies[0].encode(texts, batch_size=batch_size)]
-    return encode_together([one for one in bodies if isinstance(one, Encoder)], texts, batch_size=batch_size)
+    return encode_poolings([one for one in bodies if isinstance(one, Encoder)], texts, batch_size=batch_size)
 
 
 def _make_room(kept: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -30,6 +31,11 @@ class GuideSpec(Spec):
     def layered(self) -> bool:
         """Whether it gives a vector of every layer, (sentences, layers, dim)."""
         return False
+
+    @property
+    def takes_view(self) -> bool:
+        """Whether it shows its text through `views.second`."""
+        return True
 
     @property
     def constant(self) -> bool:
@@ -92,7 +98,18 @@ class Guide(nn.Module, ABC):
 
 
 class CalledGuide(Called, GuideSpec):
-    """A guide of one's own: a `Guide` class, called with the student, or a function of batch and student."""
+    """A guide of one's own: a `Guide` class, called with the student, or a function of batch and student.
+
+    A function that is to encode through `views.second` has a keyword-only argument `view`.
+    """
+
+    given: ClassVar[tuple[str, ...]] = ("view",)
+
+    @property
+    def takes_view(self) -> bool:
+        """A class always does."""
+        thing = type(self).thing
+        return isinstance(thing, type) or "view" in inspect.signature(thing).parameters
 
     def build(self, student: Encoder, load: LoadTeacher) -> Guide:
         """An object of the class, or the function behind the face of a guide."""
@@ -100,15 +117,16 @@ class CalledGuide(Called, GuideSpec):
         if isinstance(thing, type):
             made: Guide = thing(student, **self.chosen)
             return made
-        return _Function(student.dim, thing, self.chosen)
+        return _Function(student.dim, thing, self.chosen, takes_view=self.takes_view)
 
 
 class _Function(Guide):
     """`def guide(batch, student, *, ...) -> Tensor`."""
 
-    def __init__(self, dim: int, function: Callable[..., Tensor], chosen: dict[str, Any]) -> None:
+    def __init__(self, dim: int, function: Callable[..., Tensor], chosen: dict[str, Any], *, takes_view: bool) -> None:
         super().__init__(dim)
-        self.function, self.chosen = function, chosen
+        self.function, self.chosen, self.takes_view = function, chosen, takes_view
 
     def forward(self, batch: Batch, student: Encoder, view: EmbeddingView | None = None) -> Tensor:
-        return self.function(batch, student, **self.chosen)
+        seen = {"view": view} if self.takes_view else {}
+        return self.function(batch, student, **seen, **self.chosen)

@@ -44,7 +44,7 @@ class Objective(Spec):
 
     def learn(self, learner: Any, item: dict[str, Any]) -> Tensor:
         """The loss on one batch: the two views, encoded by student and guide, compared."""
-        loss: Tensor = learner.compare(item)
+        loss: Tensor = learner.compare_views(item)
         return loss
 
     def __call__(self, c: Tensor, h: Tensor, state: Any, *, queue: Tensor | None, hard: Tensor | None) -> Tensor:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def check_stage(stage: Stage) -> None:
     """Raises a ValueError that says what does not fit together."""
-    for rule in (_reads, _columns, _layers, _negatives, _symmetry, _heads, _labels, _constant):
+    for rule in (_reads, _columns, _guide, _layers, _negatives, _symmetry, _heads, _labels, _constant):
         for problem in rule(stage):
             raise ValueError(problem)
 
@@ -53,6 +53,14 @@ def _columns(stage: Stage) -> Iterator[str]:
         yield "views.contrast 'by-column' tells several columns apart; views.first.column names one"
     if views.also and len(stage.columns) != 2:
         yield f"views.also adds pairs to pairs; this recipe reads {', '.join(stage.columns)}"
+
+
+def _guide(stage: Stage) -> Iterator[str]:
+    if stage.views.second.kind != "none" and not stage.guide.takes_view:
+        yield (
+            f"views.second.kind has no effect: guide.kind '{stage.guide.kind}' takes no view; give the function a "
+            "keyword-only argument named view"
+        )
 
 
 def _layers(stage: Stage) -> Iterator[str]:

@@ -8,7 +8,7 @@ from pathlib import Path
 import torch
 
 from isotrope.encoders import Encoder, load
-from isotrope.encoders.heads import is_normalize
+from isotrope.encoders.after_pooling import is_normalize
 from isotrope.guides import Guide
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe, Stage
@@ -27,13 +27,15 @@ PROBED_TOKENS = 6
 def trained_student(encoder: Encoder, stage: Stage) -> Encoder:
     """The encoder with its training pooling, and without normalisation: the objectives take cosines themselves."""
     student = encoder.with_pooling(stage.pooling.training)
-    return student.with_tail(module for module in student.tail if not is_normalize(module))
+    return student.with_after_pooling(module for module in student.after_pooling if not is_normalize(module))
 
 
 def finished(student: Encoder, started: Encoder, stage: Stage) -> Encoder:
     """The student as it is saved and measured: with the evaluation pooling, normalised if the encoder was."""
     result = student.with_pooling(stage.pooling.evaluation)
-    return result.with_tail([*result.tail, *(module for module in started.tail if is_normalize(module))])
+    return result.with_after_pooling(
+        [*result.after_pooling, *(module for module in started.after_pooling if is_normalize(module))]
+    )
 
 
 def with_teacher(recipe: Recipe, teacher: str) -> dict[str, str]:

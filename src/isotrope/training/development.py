@@ -9,7 +9,7 @@ from isotrope.evaluation import load_pairs, read_pairs, score_pairs
 from isotrope.evaluation.correlation import best_of_four
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
-from isotrope.training.watch import Score
+from isotrope.training.monitor import Score
 
 
 def development_sets(dev: str | Path | Sequence[str | Path] | None, stages: int) -> list[str | None]:

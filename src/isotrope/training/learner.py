@@ -74,7 +74,7 @@ class Learner(nn.Module):
             parts["anchor"] = objective.anchor * anchor(self.student.backbone.model, self.origin.model)
         return {"loss": torch.stack(list(parts.values())).sum(), **{k: part.detach() for k, part in parts.items()}}
 
-    def compare(self, item: dict[str, Any]) -> Tensor:
+    def compare_views(self, item: dict[str, Any]) -> Tensor:
         """The objective over the batch of all processes; both ways round where the recipe says so."""
         views = self.stage.views
         first = Seen(item["first"], self._seen(views.first, item["first"], item))

@@ -40,12 +40,12 @@ from isotrope.io.errors import IsotropeError
 from isotrope.training import checkpoints
 from isotrope.training.bar import RunBar
 from isotrope.training.interruption import Interrupted, stop_requests
+from isotrope.training.monitor import collapse
 from isotrope.training.processes import made_by_main_process
 from isotrope.training.random_state import get_random_state, set_random_state
 from isotrope.training.run_folder import LOG
 from isotrope.training.run_log import RunLog
 from isotrope.training.trackers import check_trackers
-from isotrope.training.watch import collapse
 
 Item = dict[str, Any]  # keyword arguments of the model: tensors and `Batch`es
 Evaluations = list[dict[str, float]]

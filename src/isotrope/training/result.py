@@ -17,7 +17,7 @@ from isotrope.text.plan import held_out_rows
 from isotrope.text.sources import text_columns
 from isotrope.training.run_folder import LOG, stage_folders
 from isotrope.training.run_log import read_log
-from isotrope.training.stage_text import WATCHED_ROWS
+from isotrope.training.stage_text import MONITORED_ROWS
 
 LABEL_FREE = ("alignment", "uniformity", "effective_rank", "mean_cosine", "held_out_loss")
 
@@ -90,7 +90,7 @@ class Run:
         or where a development set was given, whose `scores` tell more.
         """
         corpus = Corpus(stage_folders(self.folder, self.recipe)[-1] / "corpus")
-        rows = [] if self.scores else held_out_rows(corpus, WATCHED_ROWS)
+        rows = [] if self.scores else held_out_rows(corpus, MONITORED_ROWS)
         text = corpus.rows(rows)[text_columns(self.recipe.stages[-1].columns)[0]] if rows else []
         untuned = load(self.start).with_pooling(self.recipe.stages[-1].pooling.evaluation)
         try:

@@ -35,13 +35,13 @@ from isotrope.training.assemble import finished, make_batches, make_learner, pro
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import writing
 from isotrope.training.development import development_scores, development_sets
+from isotrope.training.monitor import Monitor, Score
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
 from isotrope.training.result import Run
 from isotrope.training.run_folder import LOG, RUN, check_run, differences, locked, read_json, stage_folders
 from isotrope.training.stage_loop import stage_loop
-from isotrope.training.stage_text import WATCHED_ROWS, StageText, read_stage_text
+from isotrope.training.stage_text import MONITORED_ROWS, StageText, read_stage_text
 from isotrope.training.trackers import check_trackers
-from isotrope.training.watch import Score, Watch
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -168,15 +168,15 @@ class Session:
         learner = make_learner(stage, started, encoder)
         student = learner.student
         batches = make_batches(text.corpus, text.plan, stage, student, learner.guide, folder)
-        watched = text.held_out or list(range(min(WATCHED_ROWS, len(text.corpus))))
-        watch = Watch(
-            batch=batches.item(watched, torch.Generator().manual_seed(0)),
+        monitored = text.held_out or list(range(min(MONITORED_ROWS, len(text.corpus))))
+        monitor = Monitor(
+            batch=batches.item(monitored, torch.Generator().manual_seed(0)),
             held_out=bool(text.held_out),
             evaluated=lambda: finished(student, started, stage),
             score=score,
         )
         bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
-        stage_loop(learner, batches, watch, folder, bar).run(resume=resume)
+        stage_loop(learner, batches, monitor, folder, bar).run(resume=resume)
         result = finished(student, started, stage).eval()
         if len(self.recipe.stages) == 1:
             return result

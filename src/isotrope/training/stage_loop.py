@@ -9,14 +9,14 @@ from isotrope.training.bar import RunBar
 from isotrope.training.batches import StageBatches
 from isotrope.training.learner import Learner
 from isotrope.training.loop import Evaluations, Loop, LoopSettings
+from isotrope.training.monitor import PATIENCE, Monitor
 from isotrope.training.optimisers import OPTIMISERS, decayed_and_exempt
-from isotrope.training.watch import PATIENCE, Watch
 
 
-def stage_loop(learner: Learner, batches: StageBatches, watch: Watch, folder: Path, bar: RunBar) -> Loop:
-    """The loop of one stage: the recipe's numbers; the watch measures; the best or the last checkpoint remains."""
+def stage_loop(learner: Learner, batches: StageBatches, monitor: Monitor, folder: Path, bar: RunBar) -> Loop:
+    """The loop of one stage: the recipe's numbers; the monitor measures; the best or the last checkpoint remains."""
     training = learner.stage.training
-    best = watch.score is not None and training.keep == "best"
+    best = monitor.score is not None and training.keep == "best"
     steps = max(1, len(batches) // training.gradient_accumulation)
 
     def out_of_patience(evaluations: Evaluations) -> bool:
@@ -51,7 +51,7 @@ def stage_loop(learner: Learner, batches: StageBatches, watch: Watch, folder: Pa
         bar,
         after_step=learner.after_step,
         figures=learner.log_figures,
-        measure=lambda: watch.figures(learner),
+        measure=lambda: monitor.figures(learner),
         should_stop=out_of_patience,
         advice="lower training.learning_rate or raise objective.temperature",
     )

@@ -16,7 +16,7 @@ from isotrope.training.further_pairs import with_further_pairs
 from isotrope.training.run_folder import differences, read_json
 from isotrope.training.text_views import with_text_views
 
-WATCHED_ROWS = 256  # of which the label-free figures are taken
+MONITORED_ROWS = 256  # of which the label-free figures are taken
 
 
 class StageText(NamedTuple):
@@ -36,7 +36,7 @@ def read_stage_text(
     given = with_further_pairs(given, stage, called)
     _build(given, stage.columns, there, called, resume=resume)
     corpus = Corpus(there)
-    held_out = [] if scored else held_out_rows(corpus, WATCHED_ROWS)
+    held_out = [] if scored else held_out_rows(corpus, MONITORED_ROWS)
     plan = plan_batches(
         corpus,
         batch_size=training.batch_size,

@@ -18,8 +18,8 @@ from isotrope.training.assemble import finished, make_batches, make_learner
 from isotrope.training.bar import RunBar
 from isotrope.training.learner import Learner
 from isotrope.training.loop import Loop
+from isotrope.training.monitor import Monitor
 from isotrope.training.stage_loop import stage_loop
-from isotrope.training.watch import Watch
 
 Row = tuple[str, list[str], str, Any, Any]  # of the table, recipe/stage, path, the text's value, the code's
 Case = tuple[str, str, str, Any, Any]
@@ -99,5 +99,5 @@ def loop_of(recipe: str, model: str, folder: Path, score: Callable[[Any], float]
     )
     batches = make_batches(corpus, plan, stage, student, learner.guide, folder)
     measured = batches.item([0, 1, 2, 3], torch.Generator())
-    watch = Watch(measured, False, lambda: finished(student, isotrope.load(model), stage), score)
-    return stage_loop(learner, batches, watch, folder, RunBar("test"))
+    monitor = Monitor(measured, False, lambda: finished(student, isotrope.load(model), stage), score)
+    return stage_loop(learner, batches, monitor, folder, RunBar("test"))

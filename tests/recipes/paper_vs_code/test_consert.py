@@ -140,7 +140,7 @@ def both_views(learner: Learner, texts: list[str]) -> tuple[float, Tensor, Tenso
     batch = learner.student.batch(texts)
     passes: list[Tensor] = []
     hook = learner.student.register_forward_hook(lambda module, given, made: passes.append(made))
-    found = float(learner.compare({"first": batch, "second": batch}))
+    found = float(learner.compare_views({"first": batch, "second": batch}))
     hook.remove()
     (both,) = passes  # one pass, the first view before the second
     return found * learner.stage.objective.weight, *both.chunk(2)

@@ -86,14 +86,14 @@ def test_teacher_of_1024_student_of_768_meet_through_a_linear_map_that_is_droppe
 
 def test_cls_with_mlp_in_training_and_without_at_evaluation(tiny: str) -> None:
     learner = parallel(tiny, tiny).eval()
-    assert len(learner.student.tail) == 1
+    assert len(learner.student.after_pooling) == 1
     encoder = finished(learner.student, isotrope.load(tiny), learner.stage)
-    assert len(encoder.tail) == 0
+    assert len(encoder.after_pooling) == 0
     last = learner.student.with_pooling("cls").encode(TEXTS)
     assert (encoder.encode(TEXTS) == last).all()
     assert abs(learner.student.encode(TEXTS) - last).max() > 1e-3
     kept = parallel(tiny, tiny, **{"pooling.evaluation": "cls-mlp"})
-    assert len(finished(kept.student, isotrope.load(tiny), kept.stage).tail) == 1
+    assert len(finished(kept.student, isotrope.load(tiny), kept.stage).after_pooling) == 1
 
 
 @torch.no_grad()

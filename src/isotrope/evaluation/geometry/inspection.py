@@ -9,7 +9,7 @@ from itertools import islice
 
 import numpy as np
 
-from isotrope.encoders import Encoder, PlainEncoder
+from isotrope.encoders import Encoder, ForeignEncoder
 from isotrope.evaluation.correlation import cosines
 from isotrope.evaluation.data.pairs import Pairs
 from isotrope.evaluation.geometry.frequency import REMOVED, Sensitivity, frequent_tokens, sensitivity
@@ -57,7 +57,7 @@ class Inspection:
 
 
 def inspect_encoder(
-    encoder: Encoder | PlainEncoder,
+    encoder: Encoder | ForeignEncoder,
     sentences: Sequence[str],
     *,
     pairs: Pairs | None = None,

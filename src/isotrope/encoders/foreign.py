@@ -12,7 +12,7 @@ import torch
 from sentence_transformers import SentenceTransformer
 from torch import nn
 
-from isotrope.encoders.card import plain_card
+from isotrope.encoders.card import foreign_card
 from isotrope.encoders.encoder import CHUNK_BATCHES, Encoder
 from isotrope.encoders.pooling import Pooling
 from isotrope.encoders.precision import dtype_of
@@ -20,7 +20,7 @@ from isotrope.encoders.saving import write
 from isotrope.io.errors import IsotropeError
 
 
-class PlainEncoder(nn.Module):
+class ForeignEncoder(nn.Module):
     """A SentenceTransformer behind the part of `Encoder` that gives vectors: word vectors, word counts, poolings of
     other kinds. It has no backbone, so it can be neither tuned nor pooled otherwise.
     """
@@ -35,7 +35,7 @@ class PlainEncoder(nn.Module):
         self.precision = "float32"  # what is computed in; vectors are float32
 
     @classmethod
-    def of(cls, encoder: Encoder, modules: list[nn.Module]) -> PlainEncoder:
+    def of(cls, encoder: Encoder, modules: list[nn.Module]) -> ForeignEncoder:
         """Other modules in place of an encoder's own; its name and prompts are kept."""
         model = SentenceTransformer(
             modules=modules,
@@ -61,7 +61,7 @@ class PlainEncoder(nn.Module):
         """Tokens of a sentence that are read; the rest is cut off."""
         return min(int(self.model.max_seq_length or 2**31), 2**31 - 1)
 
-    def with_pooling(self, pooling: Pooling | str) -> PlainEncoder:
+    def with_pooling(self, pooling: Pooling | str) -> ForeignEncoder:
         """Refuses: there is no backbone to pool."""
         raise IsotropeError(f"'{self.name}' goes from words to a vector in a way of its own; leave out the pooling")
 
@@ -83,7 +83,7 @@ class PlainEncoder(nn.Module):
 
     def save(self, folder: str | Path, *, card: str | None = None, force: bool = False) -> Path:
         """Writes a sentence-transformers folder with a model card, whole or not at all."""
-        return write(self.model, folder, plain_card(self, card), force=force)
+        return write(self.model, folder, foreign_card(self, card), force=force)
 
     def _count_truncated(self, texts: list[str]) -> None:
         tokenizer = getattr(self.model[0], "tokenizer", None)

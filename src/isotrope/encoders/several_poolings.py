@@ -14,13 +14,13 @@ from isotrope.encoders.pooling import mix
 
 
 @torch.no_grad()
-def encode_together(
+def encode_poolings(
     encoders: Sequence[Encoder], sentences: Sequence[str], *, batch_size: int = 64
 ) -> list[NDArray[Any]]:
     """What each encoder's `encode` gives, (sentences, dim) each.
 
-    They are made of one by `with_pooling` and `with_tail`: the transformer is by far the most of the work, and they
-    share it.
+    They are made of one by `with_pooling` and `with_after_pooling`: the transformer is by far the most of the work,
+    and they share it.
     """
     first = encoders[0]
     if any(one.backbone is not first.backbone for one in encoders):

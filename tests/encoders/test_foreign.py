@@ -14,7 +14,7 @@ from sentence_transformers.sentence_transformer.modules import BoW
 from sentence_transformers.sentence_transformer.modules import Pooling as TokenPooling
 
 import isotrope
-from isotrope.encoders import Encoder, PlainEncoder, load_any
+from isotrope.encoders import Encoder, ForeignEncoder, load_any
 from isotrope.encoders.loading import BUNDLED
 from isotrope.io.errors import IsotropeError
 
@@ -48,7 +48,7 @@ def test_others_give_vectors_too(counts: Path, tokenwise: Path) -> None:
     for folder in (counts, tokenwise):
         encoder = load_any(folder)
         wanted = SentenceTransformer(str(folder), device="cpu").encode(TEXTS)
-        assert isinstance(encoder, PlainEncoder)
+        assert isinstance(encoder, ForeignEncoder)
         assert encoder.dim == wanted.shape[1]
         assert encoder.name == str(folder)
         assert np.abs(encoder.encode(iter(TEXTS)) - wanted).max() <= 1e-6

@@ -17,14 +17,14 @@ from isotrope.text import bundled_sentences
 from isotrope.training.assemble import finished, make_learner
 from isotrope.training.batches import laid_out
 from isotrope.training.learner import Learner
-from isotrope.training.watch import Watch, collapse, drops, evaluations_without_gain
+from isotrope.training.monitor import Monitor, collapse, drops, evaluations_without_gain
 
 TEXTS, OTHERS = bundled_sentences()[:6], bundled_sentences()[10:16]
 
 
-def watched(
+def monitored(
     recipe: str, model: str, *, held_out: bool = True, score: Any = None, **settings: Any
-) -> tuple[Learner, Watch]:
+) -> tuple[Learner, Monitor]:
     torch.manual_seed(0)
     stage = recipes.load(recipe, settings).stages[0]
     encoder = isotrope.load(model)
@@ -32,64 +32,64 @@ def watched(
     student = learner.student
     texts = dict.fromkeys(stage.columns, OTHERS) | {stage.columns[0]: TEXTS}
     batch = laid_out(stage, student, student, lambda encoder, column: encoder.tokenize(texts[column]))
-    return learner, Watch(batch, held_out, lambda: finished(student, encoder, stage), score)
+    return learner, Monitor(batch, held_out, lambda: finished(student, encoder, stage), score)
 
 
 def test_figures_are_those_of_the_students_vectors(small: str) -> None:
-    learner, watch = watched("bsl", small)
-    found = watch.figures(learner)
+    learner, monitor = monitored("bsl", small)
+    found = monitor.figures(learner)
     vectors = learner.student.encode(TEXTS)
     assert found["uniformity"] == pytest.approx(uniformity(vectors), abs=1e-5)
     assert found["effective_rank"] == pytest.approx(effective_rank(vectors), abs=1e-4)
     assert found["mean_cosine"] == pytest.approx(mean_cosine(vectors), abs=1e-5)
     with torch.no_grad():
-        assert found["held_out_loss"] == float(learner.eval()(**watch.batch)["loss"])
-    assert "held_out_loss" not in Watch(watch.batch, False, watch.evaluated).figures(learner)
+        assert found["held_out_loss"] == float(learner.eval()(**monitor.batch)["loss"])
+    assert "held_out_loss" not in Monitor(monitor.batch, False, monitor.evaluated).figures(learner)
 
 
 def test_alignment_is_of_two_texts_where_there_are_two_and_else_of_what_dropout_makes_of_one(small: str) -> None:
-    learner, watch = watched("bsl", small)
+    learner, monitor = monitored("bsl", small)
     apart = alignment(learner.student.encode(TEXTS), learner.student.encode(OTHERS))
-    assert watch.figures(learner)["alignment"] == pytest.approx(apart, rel=0.3)
-    learner, watch = watched("sg-opt", small)
-    assert 0 < watch.figures(learner)["alignment"] < 0.5 * apart
+    assert monitor.figures(learner)["alignment"] == pytest.approx(apart, rel=0.3)
+    learner, monitor = monitored("sg-opt", small)
+    assert 0 < monitor.figures(learner)["alignment"] < 0.5 * apart
 
 
 def test_alignment_is_of_the_views_where_there_is_no_dropout(small: str) -> None:
-    learner, watch = watched("consert", small)
-    assert watch.figures(learner)["alignment"] > 0.001
-    learner, watch = watched("consert", small, **{"views.first.kind": "none", "views.second.kind": "none"})
-    assert watch.figures(learner)["alignment"] == 0
+    learner, monitor = monitored("consert", small)
+    assert monitor.figures(learner)["alignment"] > 0.001
+    learner, monitor = monitored("consert", small, **{"views.first.kind": "none", "views.second.kind": "none"})
+    assert monitor.figures(learner)["alignment"] == 0
 
 
 def test_measuring_leaves_no_trace(small: str) -> None:
-    learner, watch = watched("sg", small)  # draws layers, and dropout
+    learner, monitor = monitored("sg", small)  # draws layers, and dropout
     before, weights = torch.get_rng_state(), {key: value.clone() for key, value in learner.state_dict().items()}
-    first = watch.figures(learner)
+    first = monitor.figures(learner)
     assert torch.equal(torch.get_rng_state(), before)
     assert learner.training
     assert not learner.guide.backbone.training
     torch.rand(7)
-    assert watch.figures(learner.eval()) == first  # whatever was drawn meanwhile
+    assert monitor.figures(learner.eval()) == first  # whatever was drawn meanwhile
     assert not learner.training
     assert all(torch.equal(value, weights[key]) for key, value in learner.state_dict().items())
 
 
 def test_the_score_is_of_the_encoder_as_it_would_be_saved(small: str) -> None:
     seen: list[isotrope.Encoder] = []
-    learner, watch = watched("consert", small, score=lambda encoder: seen.append(encoder) or 12.5)
-    assert watch.figures(learner)["spearman"] == 12.5
+    learner, monitor = monitored("consert", small, score=lambda encoder: seen.append(encoder) or 12.5)
+    assert monitor.figures(learner)["spearman"] == 12.5
     assert str(seen[0].pooling) == "last2"
     assert str(learner.student.pooling) == "mean"
     assert seen[0].backbone is learner.student.backbone
 
 
 def test_vectors_that_are_no_numbers_have_no_figures_and_break_nothing(small: str) -> None:
-    learner, watch = watched("sg-opt", small)
+    learner, monitor = monitored("sg-opt", small)
     with torch.no_grad():
         learner.student.backbone.model.encoder.layer[0].output.dense.bias.fill_(math.inf)
-    assert math.isnan(watch.figures(learner)["effective_rank"])
-    assert math.isnan(watch.figures(learner)["mean_cosine"])
+    assert math.isnan(monitor.figures(learner)["effective_rank"])
+    assert math.isnan(monitor.figures(learner)["mean_cosine"])
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ LOST = 0.5  # share of the rank, or of the room below a cosine of 1, that there 
 
 
 @dataclass
-class Watch:
+class Monitor:
     """Measures the learner's student on a fixed batch, which may be `held_out`: never trained on."""
 
     batch: dict[str, Any]
