@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from isotrope import recipes
 from isotrope.heads.linear import Linear
 from isotrope.io.errors import IsotropeError
-from isotrope.recipes.merging import merge, parse, read_value, resolve
+from isotrope.recipes.files import parse, read_value
+from isotrope.recipes.merging import merge, resolve
 
 TABLES = st.recursive(
     st.dictionaries(st.sampled_from("abc"), st.integers(), min_size=1),

@@ -16,7 +16,7 @@ KindSettings = Annotated[
 
 def read_settings(texts: list[str] | None) -> dict[str, Any]:
     """`["rate=0.2", "mark=!"]` -> `{"rate": 0.2, "mark": "!"}`: values as TOML writes them, or else plain text."""
-    from isotrope.recipes.merging import read_value  # slow to import
+    from isotrope.recipes.files import read_value
 
     settings = {}
     for text in texts or ():

@@ -78,9 +78,9 @@ def train(
     from isotrope.training.run_folder import check_run
 
     chosen = dict(_setting(text) for text in settings or ())
-    resolved = _checked_recipe(recipe, chosen, corpus)
     if is_main_process():  # which makes the folder, and the others may come later
         check_run(output, resume=resume)
+    resolved = _checked_recipe(recipe, chosen, corpus)
     makes_text = any(stage.views.texts for stage in resolved.stages)  # by models of the Hub, it may be
     if makes_text or set(dev or ()) - {"bundled"} or any(source.startswith(HUB) for source in corpus):
         stay_offline_without_hub()
@@ -116,18 +116,18 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str]) -> Recipe:
-    """The recipe, after all that can be said about it and the files without reading them."""
+    """The recipe, after all that can be said about it and the files without reading them; what is quickest first."""
     from isotrope import recipes
 
-    resolved = recipes.load(recipe, chosen)
+    recipes.check_name(recipe)
     for source in corpus:
-        if source == "-":
-            if len(resolved.stages) > 1 or resolved.stages[0].views.texts:
-                raise IsotropeError(f"{recipe} reads its text more than once; give files, not standard input")
-        elif not source.startswith(HUB):
+        if source != "-" and not source.startswith(HUB):
             file_kind(source)
             with open_bytes(source):
                 pass
+    resolved = recipes.load(recipe, chosen)
+    if "-" in corpus and (len(resolved.stages) > 1 or resolved.stages[0].views.texts):
+        raise IsotropeError(f"{recipe} reads its text more than once; give files, not standard input")
     return resolved
 
 

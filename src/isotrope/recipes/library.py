@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import tomli_w
 from pydantic import ValidationError
 
-from isotrope.io.errors import IsotropeError, nearest
-from isotrope.recipes.merging import parse, resolve, variants_of
+from isotrope.io.errors import IsotropeError
+from isotrope.recipes.files import SUFFIX, names, read, shown_name, split_name, variants
+from isotrope.recipes.merging import resolve
 from isotrope.recipes.messages import in_words
 from isotrope.recipes.schema import Recipe
-from isotrope.text.files import open_bytes
-
-FOLDER = files("isotrope.recipes") / "presets"
-SUFFIX = ".toml"
 
 
 class Row(NamedTuple):
@@ -31,17 +27,6 @@ class Row(NamedTuple):
     paper: str
     section: str
     table: str
-
-
-def names() -> list[str]:
-    """The recipes that come with isotrope."""
-    return sorted(file.name.removesuffix(SUFFIX) for file in FOLDER.iterdir() if file.name.endswith(SUFFIX))
-
-
-def variants(name: str | Path) -> list[str]:
-    """`paper`, the numbers of the text, and what else the file has."""
-    where, _ = _split(name)
-    return ["paper", *variants_of(parse(source(where), _shown(where)), _shown(where))]
 
 
 def load(
@@ -66,42 +51,23 @@ def load(
     if isinstance(recipe, Mapping):
         document, variant, where = dict(recipe), None, str(recipe.get("name", "mine"))
     else:
-        where, variant = _split(recipe)
-        document = parse(source(where), _shown(where))
-    values = resolve(document, variant or "paper", set or {}, _shown(where))
+        where, variant = split_name(recipe)
+        document = read(where)
+    values = resolve(document, variant or "paper", set or {}, shown_name(where))
     values.setdefault("name", Path(where).stem if where.endswith(SUFFIX) else where)
     if variant:
         values["variant"] = variant
     try:
         return Recipe.model_validate(values)
     except ValidationError as error:
-        shown = _shown(f"{where}:{variant}" if variant else where)
+        shown = shown_name(f"{where}:{variant}" if variant else where)
         raise IsotropeError(f"{shown}: {in_words(error, len(values['stages']))}") from error
-
-
-def source(name: str | Path) -> str:
-    """The text of the file, comments included: for reading, and for copying."""
-    where, _ = _split(name)
-    if where.endswith(SUFFIX):
-        with open_bytes(where) as stream:
-            text = stream.read()
-        try:
-            return text.decode("utf-8-sig")
-        except UnicodeDecodeError as error:
-            line = text.count(b"\n", 0, error.start) + 1
-            raise IsotropeError(f"{where}: line {line}: not UTF-8; convert the file") from error
-    if where not in names():
-        known = ", ".join(names())
-        raise IsotropeError(
-            f"unknown recipe '{where}'{nearest(where, names())}; one of {known}, or a file that ends in {SUFFIX}"
-        )
-    return (FOLDER / f"{where}{SUFFIX}").read_text(encoding="utf-8")
 
 
 def foreign_code(name: str | Path) -> list[str]:
     """What a recipe's file, with all its variants, has Python import: `package.module:Name`, and where that lies."""
-    where, _ = _split(name)
-    kinds = sorted({kind for kind in _kinds(parse(source(where), _shown(where))) if ":" in kind})
+    where, _ = split_name(name)
+    kinds = sorted({kind for kind in _kinds(read(where)) if ":" in kind})
     return [f"{kind} ({_location(kind.partition(':')[0])})" for kind in kinds]
 
 
@@ -119,20 +85,6 @@ def _row(recipe: Recipe) -> Row:
     columns = tuple(stage.columns for stage in recipe.stages)
     about = (recipe.paper, recipe.section, recipe.table)
     return Row(recipe.name, recipe.about, columns, tuple(variants(recipe.name)), *about)
-
-
-def _split(name: str | Path) -> tuple[str, str | None]:
-    """`sg-opt:official` -> the recipe or file, and the variant, None where none is named."""
-    text = str(name)
-    if text.endswith(SUFFIX):  # a drive's colon, or a folder's, is no variant's
-        return text, None
-    where, _, variant = text.rpartition(":") if ":" in text else (text, "", "")
-    return where, variant or None
-
-
-def _shown(name: str) -> str:
-    """How a message names it: a file by its path."""
-    return name if SUFFIX in name else f"recipe {name}"
 
 
 def _as_table(recipe: Recipe) -> dict[str, Any]:

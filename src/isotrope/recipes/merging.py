@@ -9,8 +9,6 @@ about, paper, section, table    what it is
 
 from __future__ import annotations
 
-import re
-import sys
 from collections.abc import Mapping
 from typing import Any, TypeAlias, get_args, get_origin
 
@@ -18,38 +16,12 @@ from pydantic import BaseModel
 
 from isotrope.io.errors import IsotropeError, nearest
 from isotrope.parts import Registry, registry_of, shared_keys
+from isotrope.recipes.files import Table, read_value, variants_of
 from isotrope.recipes.schema import Stage
 
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
-
-Table = dict[str, Any]
 Rooms: TypeAlias = "dict[str, Registry[Any] | Rooms]"
 ANY = "*"  # a key that the writer chooses
 ABOUT = ("name", "variant", "about", "paper", "section", "table")  # of the recipe; all other keys are a stage's
-
-
-def parse(text: str, where: str) -> Table:
-    """TOML, or an error with its line."""
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = re.search(r" \(at line (\d+), column \d+\)$", str(error))
-        line = place[1] if place else len(text.splitlines())
-        message = str(error)[: place.start()] if place else str(error)
-        raise IsotropeError(f"{where}: line {line}: {message}") from error
-
-
-def variants_of(document: Table, where: str) -> dict[str, Table]:
-    """The overlays by name."""
-    overlays = document.get("variants", {})
-    if not isinstance(overlays, dict) or not all(isinstance(overlay, dict) for overlay in overlays.values()):
-        raise IsotropeError(f"{where}: variants are sections, such as [variants.official]")
-    if "paper" in overlays:
-        raise IsotropeError(f"{where}: variants.paper: the file's own numbers are the variant 'paper'; choose a name")
-    return overlays
 
 
 def resolve(document: Table, variant: str, settings: Mapping[str, Any], where: str) -> Table:
@@ -91,18 +63,6 @@ def merge(base: Table, over: Table, rooms: Rooms | None = None, *, keep: bool = 
             value = merge(below, value, inside, keep=keep)
         merged[key] = value
     return merged
-
-
-def read_value(value: Any) -> Any:
-    """A string as the TOML value that it spells, or else as it stands: `0.05`, `true`, `["a", "b"]`, `cls`."""
-    if not isinstance(value, str):
-        return value
-    try:
-        read = tomllib.loads(f"value = {value}")
-    except tomllib.TOMLDecodeError:
-        return value
-    plain = isinstance(read["value"], (str, int, float, list, dict))  # a folder may be named like a date
-    return read["value"] if plain and len(read) == 1 else value
 
 
 def _chain(document: Table, variant: str, where: str) -> list[Table]:
