@@ -70,7 +70,7 @@ BAD = {
         *("text.txt", "--set", "training.batch_size=1"),
     ),
     "--set batch_size: a setting is KEY=VALUE": ("text.txt", "--set", "batch_size"),
-    "name it with --teacher MODEL": ("pairs.tsv", "--recipe", "parallel"),
+    "name it with --teacher": ("pairs.tsv", "--recipe", "parallel"),
     "guide.layers [9]: this encoder's layers are 0 to 4": (
         *("text.txt", "--recipe", "sg-opt", "--set", "guide.layers=[9]"),
     ),
@@ -104,7 +104,7 @@ def test_a_run_and_what_it_says(run: Run, folder: Path) -> None:
     done = run("train", "text.txt", "--output", "run", "--dev", "bundled", *SMALL, "--json")
     assert done.code == 0
     found = json.loads(done.out)
-    assert list(found) == ["output", "encoder", "recipe", "steps", "seconds", "dev", "figures"]
+    assert list(found) == ["output", "encoder", "recipe", "model", "steps", "seconds", "corpus", "dev", "figures"]
     wanted = {"output": "run", "encoder": "run/encoder", "recipe": "consert:quick", "steps": 2}
     assert found | wanted == found
     pairs = load_pairs("bundled", split="dev")
@@ -133,8 +133,11 @@ def test_the_function_does_what_the_command_does(run: Run, folder: Path) -> None
     settings = ("--seed", "7", "--set", "objective.temperature=0.5", "--set", "pooling.evaluation=max")
     assert run("train", "text.txt", "--output", "command", *SMALL, *settings).code == 0
     chosen = {"training.batch_size": 8, "objective.temperature": 0.5, "pooling.evaluation": "max"}
-    encoder = isotrope.train(TEXTS, output="function", steps=2, seed=7, set=chosen)
+    done = isotrope.train(TEXTS, output="function", steps=2, seed=7, set=chosen)
+    encoder = done.encoder
     assert str(encoder.pooling) == "max"
+    assert (done.steps, done.corpus["rows"], done.recipe.full_name) == (2, len(TEXTS), "consert:quick")
+    assert np.array_equal(done.encode(TEXTS), encoder.encode(TEXTS))
     for file in ("recipe.toml", "encoder/model.safetensors"):
         assert Path("command", file).read_bytes() == Path("function", file).read_bytes()
     assert np.array_equal(isotrope.load("command/encoder").encode(TEXTS), encoder.encode(TEXTS))

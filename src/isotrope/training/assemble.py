@@ -51,7 +51,7 @@ def make_guide(stage: Stage, student: Encoder, previous: Encoder) -> Guide:
 
     def another(name: str | None, pooling: str | None) -> Encoder:
         if name is None:
-            raise IsotropeError("this recipe's guide is another encoder: name it as the teacher (guide.model)")
+            raise IsotropeError("this recipe's guide is another encoder: name it with teacher=", argument="teacher=")
         return copy.deepcopy(previous) if name == "previous" else load(name, pooling=pooling)
 
     return stage.guide.build(student, another)
