@@ -108,7 +108,7 @@ class Bench:
     def objectives(self) -> None:
         """Table 5: the source encoder frozen, trained too, or one encoder for both; queue 0."""
         print_head("encoders", "dev", "test")
-        self.row("frozen", "parallel", {"guide.queue": 0})
+        self.row("frozen", "parallel", {"queue.size": 0})
         self.row("dual", "parallel-dual", {})
         self.row("multilingual", "parallel-multilingual", {}, model=str(self.pretrained("bilingual")), teacher=None)
 
@@ -116,13 +116,13 @@ class Bench:
         """Table 1."""
         print_head("temperature", "dev", "test")
         for name, chosen in TEMPERATURES.items():
-            self.row(name, "parallel", {"guide.queue": 0, **chosen})
+            self.row(name, "parallel", {"queue.size": 0, **chosen})
 
     def queue(self) -> None:
         """Negatives beside those of the batch."""
         print_head("queue", "dev", "test")
         for size in QUEUES:
-            self.row(f"{size:,}", "parallel", {"guide.queue": size})
+            self.row(f"{size:,}", "parallel", {"queue.size": size})
 
     def bsl(self) -> None:
         """Paper 3, Table 3: one encoder of both languages before and after `bsl-multilingual`; with such a one whose

@@ -95,25 +95,15 @@ def train(
     if teacher is not None:
         chosen |= with_teacher(recipes.load(recipe, chosen), str(teacher))
     resolved = recipes.load(recipe, chosen)
-    sets = development_sets(dev, len(resolved.stages))
     for stage in resolved.stages:
         check_trackers(stage.training.report_to)
+    sets = development_sets(dev, len(resolved.stages))
     session = Session(Path(output), resolved, model, dev=sets[0] if len(dict.fromkeys(sets)) == 1 else sets)
     with session.open(resume):
-        try:
-            scores = development_scores(sets, data, resolved)
-            encoder = session.begin()
-            probe(resolved, encoder)
-            texts = session.texts(as_sources(sentences), column, scores, resume=resume)
-            for k, text in enumerate(texts):
-                encoder = session.stage(k, encoder, text, scores[k], resume=resume)
-        except IsotropeError:
-            if not resume:
-                session.forget()
-            raise
-        session.save(encoder, session.folder / "encoder")
+        scores = development_scores(sets, data, resolved)
+        encoder = session.run(sentences, column, scores, resume=resume)
         found = session.scored(scores[-1], encoder)
-        return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began, model)
+    return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began, model)
 
 
 @dataclass
@@ -138,12 +128,30 @@ class Session:
 
     @contextmanager
     def open(self, resume: bool) -> Iterator[None]:
-        """Makes the folder, or checks that the settings of the one there are the same; locks it meanwhile."""
+        """Makes the folder, or checks that the settings of the one there are the same; locks it meanwhile.
+
+        That of a new run that fails before its first step is removed.
+        """
         if resume or is_main_process():  # which makes the folder, and the others may come later
             check_run(self.folder, resume=resume)
         with locked(self.folder) if is_main_process() else nullcontext():
             self._write_settings(resume)
-            yield
+            try:
+                yield
+            except IsotropeError:
+                if not resume:
+                    self._forget()
+                raise
+
+    def run(self, sentences: Any, column: str | None, scores: Sequence[Score | None], *, resume: bool) -> Encoder:
+        """Tries the recipe, reads the text, runs all stages, and saves what they made."""
+        encoder = self.begin()
+        probe(self.recipe, encoder)
+        texts = self.texts(as_sources(sentences), column, scores, resume=resume)
+        for k, text in enumerate(texts):
+            encoder = self.stage(k, encoder, text, scores[k], resume=resume)
+        self.save(encoder, self.folder / "encoder")
+        return encoder
 
     def texts(
         self, sources: Sequence[Source], column: str | None, scores: Sequence[Score | None], *, resume: bool
@@ -197,7 +205,7 @@ class Session:
         untuned = self.begin().with_pooling(self.recipe.stages[-1].pooling.evaluation)
         return {"before": round(score(untuned), 2), "after": round(score(encoder), 2)}
 
-    def forget(self) -> None:
+    def _forget(self) -> None:
         """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
         if is_main_process():
             only_step_0 = all(log.read_text().count("\n") == 1 for log in self.folder.rglob(LOG))
