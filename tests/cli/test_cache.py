@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+import isotrope
+
 Run = Callable[..., Any]
 
 
@@ -26,6 +28,10 @@ def test_it_shows_what_there_is(run: Run, filled: Path) -> None:
     assert where == str(filled)
     assert vectors.split()[:6] == ["vectors", "1.6", "MB", "in", "2", "files:"]
     assert views.split()[:6] == ["views", "2.0", "MB", "in", "1", "file:"]
+    assert [(one.name, len(one.files), one.size) for one in isotrope.cache_contents()] == [
+        ("vectors", 2, 1_600_000),
+        ("views", 1, 2_000_000),
+    ]
 
 
 def test_it_clears_one_part_or_all_and_nothing_of_anybody_else(run: Run, filled: Path) -> None:

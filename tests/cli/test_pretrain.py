@@ -53,6 +53,19 @@ def test_a_tiny_run_ends_with_an_encoder(run: Run) -> None:
     assert done.code == 0
     assert re.fullmatch(r"run/encoder: held-out loss \d\.\d{3}, accuracy \d+\.\d% after 768 tokens\n", done.out)
     assert isotrope.load("run/encoder").encode("A dog.").shape == (16,)
+    sizes = {"layers": 1, "dim": 16, "heads": 2, "vocabulary": 300, "positions": 32}
+    settings = isotrope.Pretraining(
+        {"text.txt": 2.0},
+        **sizes,
+        steps=3,
+        batch_tokens=256,
+        warmup=1,
+        save_steps=2,  # type: ignore[arg-type]
+    )
+    found = isotrope.pretrain(settings, Path("function"))
+    assert f"held-out loss {found['loss']:.3f}, " in done.out
+    for file in ("model.safetensors", "tokenizer.json", "config.json"):
+        assert Path("function/encoder", file).read_bytes() == Path("run/encoder", file).read_bytes()
     again = run("pretrain", "text.txt:2", "--output", "run", *size, *length)
     assert (again.code, again.err) == (
         2,
