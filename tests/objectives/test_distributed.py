@@ -77,7 +77,7 @@ def process(rank: int, folder: str) -> None:
     os._exit(0)  # what gloo's threads do when an interpreter ends is not what is tested: now and then they abort it
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def processes(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, Result], Tensor, Tensor]]:
     folder = tmp_path_factory.mktemp("gloo")
     commands = [[sys.executable, __file__, str(rank), str(folder)] for rank in range(WORLD)]

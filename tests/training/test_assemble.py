@@ -120,7 +120,7 @@ BROKEN: list[tuple[dict[str, Any], str]] = [
         {"guide": {"kind": "frozen-layers", "sampler": "last-k", "k": 9}},
         "guide.k 9: this encoder's guide has 2 layers",
     ),
-    ({"guide": "teacher"}, r"this recipe's guide is another encoder: name it as the teacher \(guide.model\)"),
+    ({"guide": "teacher"}, r"this recipe's guide is another encoder: name it with teacher="),
 ]
 
 

@@ -103,7 +103,7 @@ def writes(event: str, args: tuple[Any, ...], folder: str) -> list[str]:
     return [f"{event} {args[0]}"] if changes or opened else []
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which two processes have left their results."""
     folder = tmp_path_factory.mktemp("two")
