@@ -6,22 +6,19 @@ import json
 import statistics
 from collections.abc import Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import isotrope
 from isotrope.evaluation import load_pairs, score_pairs
 from isotrope.text import read_table
-from isotrope.text.entailment import PAIR, TRIPLET, entailment_pairs, entailment_triplets, read_nli
-from isotrope.text.tables import write_table
 
 
 def figures(run: Path, data: Path, *, tasks: Sequence[str] = ("stsb",), **arguments: Any) -> dict[str, float]:
     """Trains into `run` unless it is done, and measures dev and test of each task; a second call reads them."""
     file = run / "figures.json"
     if not file.is_file():
-        encoder = isotrope.train(output=run, data=data, resume=(run / "run.json").is_file(), **arguments)
-        found = {f"{task} {split}": spearman(encoder, task, data, split) for task in tasks for split in ("dev", "test")}
+        tuned = isotrope.train(output=run, data=data, resume=(run / "run.json").is_file(), **arguments).encoder
+        found = {f"{task} {split}": spearman(tuned, task, data, split) for task in tasks for split in ("dev", "test")}
         file.write_text(json.dumps(found, indent=2) + "\n")
     read: dict[str, float] = json.loads(file.read_text())
     return read
@@ -54,12 +51,7 @@ def print_head(*cells: str) -> None:
 def nli_table(files: Sequence[Path], output: Path, *, triplets: bool = False) -> Path:
     """Entailment pairs or triplets of NLI files, as `isotrope pairs entailment` makes them."""
     if not output.is_file():
-        with TemporaryDirectory() as scratch:
-            nli = read_nli(files, Path(scratch))
-            chunks = entailment_triplets(nli) if triplets else entailment_pairs(nli)
-            with write_table(output, TRIPLET if triplets else PAIR) as write:
-                for rows in chunks:
-                    write(rows)
+        isotrope.entailment_pairs(list(files), output, triplets=triplets)
     return output
 
 
