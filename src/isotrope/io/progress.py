@@ -51,6 +51,11 @@ class Display:
         self._told, self._when = done, time.monotonic()
         self._bar: Progress | None = None
 
+    @property
+    def drawn(self) -> bool:
+        """Whether there is a bar on a terminal."""
+        return self._bar is not None
+
     def __enter__(self) -> Display:
         if self.console.is_terminal and not self.console.quiet:
             texts = (TextColumn("{task.description}", markup=False), TextColumn("{task.fields[figures]}", markup=False))
