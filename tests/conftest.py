@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 import torch
+from filelock import FileLock
 
 import isotrope
 
@@ -19,6 +21,26 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     """What tests keep is not what the person who runs them keeps."""
     os.environ["ISOTROPE_CACHE"] = str(tmp_path_factory.mktemp("cache"))
+
+
+@pytest.fixture(scope="session")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
+    """`once(name, fill)`: a folder that one of the workers fills for all of them."""
+
+    def folder(name: str, fill: Callable[[Path], None]) -> Path:
+        if "PYTEST_XDIST_WORKER" not in os.environ:
+            made = tmp_path_factory.mktemp(name)
+            fill(made)
+            return made
+        shared = tmp_path_factory.getbasetemp().parent / name  # of this session's workers
+        with FileLock(f"{shared}.lock"):
+            if not (shared / "filled").exists():
+                shared.mkdir(exist_ok=True)
+                fill(shared)
+                (shared / "filled").touch()
+        return shared
+
+    return folder
 
 
 @pytest.fixture(scope="session")

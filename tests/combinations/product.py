@@ -148,8 +148,8 @@ class Bench:
     def learner(self, stage: Stage, seed: int = 0) -> Learner:
         """A fresh learner; the teacher stands in for whatever the recipe names."""
         torch.manual_seed(seed)
-        student = trained_student(copy.deepcopy(self.encoder), stage)
-        guide = stage.guide.build(student, lambda name, pooling: copy.deepcopy(self.teacher))
+        student = trained_student(_copied(self.encoder), stage)
+        guide = stage.guide.build(student, lambda name, pooling: _copied(self.teacher))
         return Learner(student, guide, stage).train()
 
     def item(self, stage: Stage, learner: Learner, seed: int) -> dict[str, Any]:
@@ -183,6 +183,11 @@ class Bench:
         learner.after_step(seed / 4)
         assert bool(loss.isfinite())
         return float(loss.detach())
+
+
+def _copied(encoder: isotrope.Encoder) -> isotrope.Encoder:
+    """With weights of its own; the tokenizer, slow to copy, is shared."""
+    return copy.deepcopy(encoder, {id(encoder.tokenizer): encoder.tokenizer})
 
 
 def optimiser_of(learner: Learner) -> torch.optim.Optimizer:

@@ -202,15 +202,12 @@ def test_vectors_that_say_nothing_of_any_pair() -> None:
 # -- published figures ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("pooling", "spearman"), [("mean", 82.03), ("cls", 73.50)])
-def test_minilm_has_its_known_figures(
-    shared_data: Path, minilm: isotrope.Encoder, pooling: str, spearman: float
-) -> None:
-    result = score_pairs(minilm.with_pooling(pooling), load_pairs("stsb", data=shared_data))
-    assert result.spearman["all"] == pytest.approx(spearman, abs=0.05)
+def test_minilm_has_its_known_figures(shared_data: Path, minilm: isotrope.Encoder) -> None:
+    found = isotrope.evaluate(minilm, "stsb", pooling=["mean", "cls"], data=shared_data, cache=False)  # in one pass
+    assert [cell.value for cell in found.columns[0].cells] == pytest.approx([82.03, 73.50], abs=0.05)
 
 
-@pytest.mark.parametrize(("task", "spearman"), [("sts12", 41.88), ("sts13", 61.43), ("sts14", 52.54)])
+@pytest.mark.parametrize(("task", "spearman"), [("sts12", 41.88), ("sts13", 61.43)])
 def test_the_bundled_encoder_has_its_known_figures(shared_data: Path, task: str, spearman: float) -> None:
     result = score_pairs(isotrope.load("bundled", pooling="mean"), load_pairs(task, data=shared_data))
     assert result.spearman["all"] == pytest.approx(spearman, abs=0.05)

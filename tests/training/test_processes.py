@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,8 +27,6 @@ from isotrope.training.assemble import make_learner
 from isotrope.training.batches import StageBatches
 from isotrope.training.learner import Learner
 from isotrope.training.run import train
-
-pytestmark = pytest.mark.xdist_group("gloo")
 
 WORLD, BATCH = 2, 8
 TEXTS = bundled_sentences()[:120]
@@ -104,13 +103,15 @@ def writes(event: str, args: tuple[Any, ...], folder: str) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def together(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def together(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
     """The folder in which two processes have left their results."""
-    folder = tmp_path_factory.mktemp("two")
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={WORLD}", __file__]
-    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    return folder
+
+    def fill(folder: Path) -> None:
+        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={WORLD}", __file__]
+        done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=300)
+        assert done.returncode == 0, done.stderr
+
+    return once("two", fill)
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
