@@ -21,7 +21,19 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from .product import GUIDES, HEADS, OBJECTIVES, SWITCHES, VIEWS, Bench, Table, accepted, combination, optimiser_of
+from .product import (
+    DRAWN,
+    GUIDES,
+    HEADS,
+    OBJECTIVES,
+    SWITCHES,
+    VIEWS,
+    Bench,
+    Table,
+    accepted,
+    combination,
+    optimiser_of,
+)
 
 WHOLE = os.environ.get("ISOTROPE_SWEEP") == "whole"
 
@@ -74,6 +86,28 @@ def test_views_on_either_side(bench: Bench, first: str, guide: str) -> None:
     for k, second in enumerate(VIEWS):
         symmetric = k % 2 == list(VIEWS).index(first) % 2 and guide in ("self", "layers", "momentum")
         works_or_is_refused(bench, combination(first, second, guide, objective, "bare", symmetric=symmetric))
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_drawn_texts_on_either_side(bench: Bench, guide: str) -> None:
+    """Every pair of ways to draw; refused where one must be drawn with the other, or where vectors are looked up."""
+    objective = "opt3" if guide == "layers" else "info-nce"
+    for first, second in itertools.product(DRAWN, DRAWN):
+        table = combination("shuffle", "none", guide, objective, "bare", queue=6)
+        table["views"]["first"] |= DRAWN[first]
+        table["views"]["second"] |= DRAWN[second]
+        apart = "apart" in (first, second) and first != second
+        looked_up = guide == "cached teacher" and second != "none"
+        assert works_or_is_refused(bench, table) == (not apart and not looked_up)
+
+
+@pytest.mark.parametrize("objective", ["mlm", "none"])
+def test_drawn_texts_of_one_view(bench: Bench, objective: str) -> None:
+    for drawn in DRAWN:
+        table = combination("none", "none", "self", objective, "bare")
+        table["views"]["first"] |= DRAWN[drawn]
+        wanted = drawn == "none" or (objective == "mlm" and drawn != "apart")
+        assert works_or_is_refused(bench, table) == wanted
 
 
 def test_the_adversarial_view_works_on_either_side(bench: Bench) -> None:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def check_stage(stage: Stage) -> None:
     """Raises a ValueError that says what does not fit together."""
-    for rule in (_reads, _columns, _guide, _layers, _negatives, _symmetry, _heads, _labels, _constant):
+    for rule in (_reads, _columns, _guide, _layers, _negatives, _symmetry, _heads, _labels, _drawn, _constant):
         for problem in rule(stage):
             raise ValueError(problem)
 
@@ -126,6 +126,21 @@ def _labels(stage: Stage) -> Iterator[str]:
                 f"views.second.kind '{view.kind}' alters the student's own embeddings; "
                 f"guide.kind '{stage.guide.kind}' has others"
             )
+
+
+def _drawn(stage: Stage) -> Iterator[str]:
+    """Text that is drawn anew must go with what the other view, the labels and the guide need."""
+    views = {name: getattr(stage.views, name) for name in stage.objective.reads}
+    for name, view in views.items():
+        if view.draw.fixed:
+            continue
+        other = getattr(stage.views, "second" if name == "first" else "first")
+        if reason := view.draw.misfit(other.draw, other.columns == view.columns):
+            yield f"views.{name}.{reason}"
+        if view.needs_labels:
+            yield f"views.{name}.kind '{view.kind}' needs the labelled texts as they stand: leave out views.{name}.draw"
+    if stage.guide.constant and "second" in views and views["second"].draw.alters:
+        yield "guide.cache keeps one vector of each text; views.second.draw would alter it each time: leave out one"
 
 
 def _constant(stage: Stage) -> Iterator[str]:

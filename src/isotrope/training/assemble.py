@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -18,6 +19,7 @@ from isotrope.training.batches import StageBatches, laid_out
 from isotrope.training.checkpoints import writing
 from isotrope.training.learner import Learner
 from isotrope.training.processes import is_main_process, main_process_first, rank_and_world
+from isotrope.training.reading import prepare_draws
 from isotrope.training.teacher_cache import VectorCache
 
 PROBED = 4  # made-up sentences on which a learner is tried
@@ -97,7 +99,7 @@ def _made_up(stage: Stage, learner: Learner) -> dict[str, object]:
     """A batch of random words, as `laid_out` would give it."""
     student, reader = learner.student, learner.guide.reader or learner.student
 
-    def ids(encoder: Encoder, column: str) -> list[list[int]]:
+    def ids(encoder: Encoder, view: str, column: str) -> list[list[int]]:
         words = torch.randint(len(encoder.tokenizer), (PROBED, PROBED_TOKENS)).tolist()
         texts = encoder.tokenizer.batch_decode(words, skip_special_tokens=True)
         return encoder.tokenize(texts, stage.training.max_length)
@@ -110,10 +112,18 @@ def _made_up(stage: Stage, learner: Learner) -> dict[str, object]:
 
 
 def make_batches(
-    corpus: Corpus, plan: Plan, stage: Stage, student: Encoder, guide: Guide, folder: Path
+    corpus: Corpus,
+    plan: Plan,
+    stage: Stage,
+    student: Encoder,
+    guide: Guide,
+    folder: Path,
+    held_out: Sequence[int] = (),
 ) -> StageBatches:
     """The run's batches; a frozen teacher's vectors come from disk where the recipe says so."""
     reader = guide.reader or student
+    with main_process_first():
+        draws = prepare_draws(stage, corpus, held_out, student, folder)
     cached = None
     if stage.guide.constant:
         (column,) = stage.views.second.columns
@@ -123,4 +133,4 @@ def make_batches(
                 with writing(folder / "teacher"):
                     cached.fill(corpus, column, reader, stage.training.batch_size, stage.training.max_length)
     rank, world = rank_and_world()
-    return StageBatches(corpus, plan, stage, student, reader, taught=cached, rank=rank, world=world)
+    return StageBatches(corpus, plan, stage, student, reader, draws=draws, taught=cached, rank=rank, world=world)

@@ -175,7 +175,7 @@ class Session:
         set_seed(stage.training.seed)
         learner = make_learner(stage, started, encoder)
         student = learner.student
-        batches = make_batches(text.corpus, text.plan, stage, student, learner.guide, folder)
+        batches = make_batches(text.corpus, text.plan, stage, student, learner.guide, folder, text.held_out)
         monitored = text.held_out or list(range(min(MONITORED_ROWS, len(text.corpus))))
         monitor = Monitor(
             batch=batches.item(monitored, torch.Generator().manual_seed(0)),
@@ -209,7 +209,7 @@ class Session:
         """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
         if is_main_process():
             only_step_0 = all(log.read_text().count("\n") == 1 for log in self.folder.rglob(LOG))
-            took_long = [*self.folder.rglob("checkpoint-*"), *self.folder.rglob("teacher")]
+            took_long = [path for name in ("checkpoint-*", "teacher", "draw-*") for path in self.folder.rglob(name)]
             if only_step_0 and not took_long:
                 shutil.rmtree(self.folder)
 
