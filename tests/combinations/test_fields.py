@@ -22,6 +22,7 @@ AROUND: dict[str, Table] = {
     "frozen-layers": {"objective": {"kind": "self-guided"}},
     "teacher": {"guide": {"model": "TEACHER"}},
     "dual": {"guide": {"model": "TEACHER"}},
+    "momentum-queue": {"queue": {"size": 6}},
     "self-guided": {"guide": {"kind": "frozen-layers"}},
     "adversarial": {"supervision": {"kind": "nli"}, "views": {"first": {"column": PAIR}, "second": {"column": PAIR}}},
     "none": {"supervision": {"kind": "nli"}},

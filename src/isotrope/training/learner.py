@@ -89,11 +89,12 @@ class Learner(nn.Module):
             h = [item["taught"], *h]
         else:
             c, h = self.guide.encode(self.student, mine, theirs)
+        queued = self.guide.queued(first, h[0]) if self.queue is not None else h[0]
         c, keys = [self._gather(one) for one in c], [self.tower.guide(self._gather(one)) for one in h]
         hard = keys.pop() if views.negative else None
         losses = [self._compare(query, key, hard) for query, key in zip(c, keys, strict=True)]
         if self.training and self.queue is not None:
-            self.queue.remember(keys[0])
+            self.queue.remember(keys[0] if queued is h[0] else self.tower.guide(self._gather(queued)))
         return torch.stack(losses).mean()
 
     def after_step(self, progress: float) -> None:
