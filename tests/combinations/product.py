@@ -18,6 +18,7 @@ from isotrope.recipes.messages import in_words
 from isotrope.recipes.schema import Recipe, Stage
 from isotrope.training.assemble import trained_student
 from isotrope.training.batches import laid_out
+from isotrope.training.frozen import Frozen
 from isotrope.training.learner import Learner
 
 Table = dict[str, Any]
@@ -61,6 +62,10 @@ HEADS: dict[str, Table] = {
     "momentum": {"projection": PROJECTION, "predictor": PREDICTOR, "guide": "momentum"},
     "student only": {"projection": PROJECTION, "guide": "none"},
     "swapped": {"projection": {"kind": "predictor", "ratio": 2}, "predictor": {"kind": "projection"}},
+}
+NEGATIVES: dict[str, Table] = {  # a start that learns nothing and is near itself, and another encoder
+    "by start": {"guided_by": "start", "margin": 0.0, "threshold": 0.75},
+    "by teacher": {"guided_by": "TEACHER", "margin": 0.1},
 }
 SWITCHES = tuple(itertools.product((0, 6), (False, True), (None, "negative")))  # queue, symmetric, hard negatives
 
@@ -150,7 +155,12 @@ class Bench:
         torch.manual_seed(seed)
         student = trained_student(_copied(self.encoder), stage)
         guide = stage.guide.build(student, lambda name, pooling: _copied(self.teacher))
-        return Learner(student, guide, stage).train()
+        dims = {name: self.frozen(name).dim for name, _ in stage.frozen}
+        return Learner(student, guide, stage, dims).train()
+
+    def frozen(self, name: str) -> isotrope.Encoder:
+        """The student as it was, or the teacher."""
+        return self.encoder if name == "start" else self.teacher
 
     def item(self, stage: Stage, learner: Learner, seed: int) -> dict[str, Any]:
         """A batch of four rows of random words."""
@@ -162,11 +172,18 @@ class Bench:
             drawn = [torch.randint(30, (int(n),), generator=generator).tolist() for n in lengths]
             return encoder.tokenize([" ".join(f"w{k}" for k in row) for row in drawn])
 
+        @torch.no_grad()
+        def vectors(encoder: isotrope.Encoder, side: str) -> torch.Tensor:
+            texts = [one for column in stage.columns_of(side) for one in ids(encoder, column)]
+            return encoder(encoder.lay_out(texts))
+
         item = laid_out(stage, learner.student, reader, ids)
         if stage.supervision.labels:
             item["labels"] = torch.tensor([0, 1, 2, seed % 3])
         if stage.guide.constant:
             item["taught"] = learner.guide(item["second"], learner.student)
+        if stage.frozen:
+            item["frozen"] = Frozen({(name, side): vectors(self.frozen(name), side) for name, side in stage.frozen})
         return stage.objective.prepare(item, learner.student.tokenizer, torch.Generator().manual_seed(seed))
 
     def step(self, learner: Learner, optimiser: torch.optim.Optimizer, seed: int) -> float:

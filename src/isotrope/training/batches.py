@@ -13,6 +13,7 @@ from isotrope.encoders.packing import Batch
 from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import Corpus
 from isotrope.text.plan import Plan, for_process
+from isotrope.training.frozen import FrozenVectors
 from isotrope.training.teacher_cache import VectorCache
 
 Item: TypeAlias = dict[str, Any]  # batches and tensors: keyword arguments of the learner
@@ -34,11 +35,12 @@ class StageBatches(Dataset[Item]):
         reader: Encoder,
         *,
         taught: VectorCache | None = None,
+        frozen: FrozenVectors | None = None,
         rank: int = 0,
         world: int = 1,
     ) -> None:
         self.corpus, self.plan, self.stage = corpus, plan, stage
-        self.student, self.reader, self.taught = student, reader, taught
+        self.student, self.reader, self.taught, self.frozen = student, reader, taught, frozen
         self.rank, self.world = rank, world
 
     def __len__(self) -> int:
@@ -59,6 +61,8 @@ class StageBatches(Dataset[Item]):
             item["labels"] = torch.tensor(texts[self.stage.supervision.labels])
         if self.taught is not None:
             item["taught"] = self.taught[rows]
+        if self.frozen is not None:
+            item["frozen"] = self.frozen.of(dict.fromkeys(("first", "second", "negative"), rows))
         return self.stage.objective.prepare(item, self.student.tokenizer, generator)
 
 
