@@ -45,7 +45,7 @@ def test_the_start_keeps_its_own_pooling(tmp_path: Path) -> None:
     stage = recipes.load("simcse", GUIDED | {"pooling.training": "mean"}).stages[0]
     corpus = build_corpus([ROWS], ("text",), tmp_path / "corpus")
     start = isotrope.load("bundled", pooling="cls")
-    rows = dict.fromkeys(("first", "second"), list(range(60)))
+    rows = {side: list(range(60)) for side in ("first", "second")}
     found = FrozenVectors(stage, corpus, FrozenEncoders(start), tmp_path).of(rows)
     assert np.allclose(found["start", "first"], start.encode(TEXTS), atol=1e-5)
     assert (tmp_path / "frozen" / "start-text" / "vectors.npy").is_file()
