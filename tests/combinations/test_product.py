@@ -22,6 +22,7 @@ else:
     import tomli as tomllib
 
 from .product import (
+    DRAWN,
     GUIDES,
     HEADS,
     NEGATIVES,
@@ -100,6 +101,28 @@ def test_guided_negatives(bench: Bench, guide: str, objective: str) -> None:
             has_negatives = objective not in ("bootstrap", "mlm", "none")
             assert (guided is not None) == (plain is not None and has_negatives)
             works_or_is_refused(bench, table | {"negatives": negatives})
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_drawn_texts_on_either_side(bench: Bench, guide: str) -> None:
+    """Every pair of ways to draw; refused where one must be drawn with the other, or where vectors are looked up."""
+    objective = "opt3" if guide == "layers" else "info-nce"
+    for first, second in itertools.product(DRAWN, DRAWN):
+        table = combination("shuffle", "none", guide, objective, "bare", queue=6)
+        table["views"]["first"] |= DRAWN[first]
+        table["views"]["second"] |= DRAWN[second]
+        apart = "apart" in (first, second) and first != second
+        looked_up = guide == "cached teacher" and second != "none"
+        assert works_or_is_refused(bench, table) == (not apart and not looked_up)
+
+
+@pytest.mark.parametrize("objective", ["mlm", "none"])
+def test_drawn_texts_of_one_view(bench: Bench, objective: str) -> None:
+    for drawn in DRAWN:
+        table = combination("none", "none", "self", objective, "bare")
+        table["views"]["first"] |= DRAWN[drawn]
+        wanted = drawn == "none" or (objective == "mlm" and drawn != "apart")
+        assert works_or_is_refused(bench, table) == wanted
 
 
 def test_the_adversarial_view_works_on_either_side(bench: Bench) -> None:

@@ -30,7 +30,7 @@ def test_vectors_are_those_of_the_encoder_as_saved(small: str, tmp_path: Path) -
     corpus = build_corpus([ROWS], stage.columns, tmp_path / "corpus")
     start = isotrope.load("bundled", pooling="cls")
     found = FrozenVectors(stage, corpus, FrozenEncoders(start), tmp_path).of(
-        {"first": [3, 1], "second": [5, 6], "negative": [0, 59]}
+        lambda side, column: {"first": [3, 1], "second": [5, 6], "negative": [0, 59]}[side]
     )
     wanted = isotrope.load(small).encode(TEXTS)
     assert found.keys() == {(small, "first"), (small, "second"), (small, "negative")}
@@ -45,8 +45,7 @@ def test_the_start_keeps_its_own_pooling(tmp_path: Path) -> None:
     stage = recipes.load("simcse", GUIDED | {"pooling.training": "mean"}).stages[0]
     corpus = build_corpus([ROWS], ("text",), tmp_path / "corpus")
     start = isotrope.load("bundled", pooling="cls")
-    rows = {side: list(range(60)) for side in ("first", "second")}
-    found = FrozenVectors(stage, corpus, FrozenEncoders(start), tmp_path).of(rows)
+    found = FrozenVectors(stage, corpus, FrozenEncoders(start), tmp_path).of(lambda side, column: list(range(60)))
     assert np.allclose(found["start", "first"], start.encode(TEXTS), atol=1e-5)
     assert (tmp_path / "frozen" / "start-text" / "vectors.npy").is_file()
 

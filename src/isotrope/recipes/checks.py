@@ -151,6 +151,21 @@ def _labels(stage: Stage) -> Iterator[str]:
             )
 
 
+def _drawn(stage: Stage) -> Iterator[str]:
+    """Text that is drawn anew must go with what the other view, the labels and the guide need."""
+    views = {name: getattr(stage.views, name) for name in stage.objective.reads}
+    for name, view in views.items():
+        if view.draw.fixed:
+            continue
+        other = getattr(stage.views, "second" if name == "first" else "first")
+        if reason := view.draw.misfit(other.draw, other.columns == view.columns):
+            yield f"views.{name}.{reason}"
+        if view.needs_labels:
+            yield f"views.{name}.kind '{view.kind}' needs the labelled texts as they stand: leave out views.{name}.draw"
+    if stage.guide.constant and "second" in views and views["second"].draw.alters:
+        yield "guide.cache keeps one vector of each text; views.second.draw would alter it each time: leave out one"
+
+
 def _constant(stage: Stage) -> Iterator[str]:
     """Vectors that are looked up must be the same each time."""
     if not stage.guide.constant:
@@ -163,4 +178,16 @@ def _constant(stage: Stage) -> Iterator[str]:
         yield "guide.cache keeps one vector of each text; guide.dropout would draw a new one each time: leave out one"
 
 
-RULES = (_reads, _columns, _guide, _layers, _negatives, _guided_negatives, _symmetry, _heads, _labels, _constant)
+RULES = (
+    _reads,
+    _columns,
+    _guide,
+    _layers,
+    _negatives,
+    _guided_negatives,
+    _symmetry,
+    _heads,
+    _labels,
+    _drawn,
+    _constant,
+)

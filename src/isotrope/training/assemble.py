@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -18,7 +19,8 @@ from isotrope.text.plan import Plan
 from isotrope.training.batches import StageBatches, laid_out
 from isotrope.training.frozen import Frozen, FrozenEncoders, FrozenVectors, vectors_on_disk
 from isotrope.training.learner import Learner
-from isotrope.training.processes import rank_and_world
+from isotrope.training.processes import main_process_first, rank_and_world
+from isotrope.training.reading import prepare_draws
 
 PROBED = 4  # made-up sentences on which a learner is tried
 PROBED_TOKENS = 6
@@ -99,13 +101,13 @@ def _made_up(stage: Stage, learner: Learner, frozen: FrozenEncoders) -> dict[str
     """A batch of random words, as `laid_out` would give it."""
     student, reader = learner.student, learner.guide.reader or learner.student
 
-    def ids(encoder: Encoder, column: str) -> list[list[int]]:
+    def ids(encoder: Encoder, view: str, column: str) -> list[list[int]]:
         words = torch.randint(len(encoder.tokenizer), (PROBED, PROBED_TOKENS)).tolist()
         texts = encoder.tokenizer.batch_decode(words, skip_special_tokens=True)
         return encoder.tokenize(texts, stage.training.max_length)
 
     def vectors(encoder: Encoder, side: str) -> Tensor:
-        texts = [one for column in stage.columns_of(side) for one in ids(encoder, column)]
+        texts = [one for column in stage.columns_of(side) for one in ids(encoder, side, column)]
         found: Tensor = encoder(encoder.lay_out(texts).to(encoder.device))
         return found
 
@@ -121,14 +123,25 @@ def _made_up(stage: Stage, learner: Learner, frozen: FrozenEncoders) -> dict[str
 
 
 def make_batches(
-    corpus: Corpus, plan: Plan, stage: Stage, student: Encoder, guide: Guide, folder: Path, encoders: FrozenEncoders
+    corpus: Corpus,
+    plan: Plan,
+    stage: Stage,
+    student: Encoder,
+    guide: Guide,
+    folder: Path,
+    encoders: FrozenEncoders,
+    held_out: Sequence[int] = (),
 ) -> StageBatches:
     """The run's batches; what frozen encoders make of them comes from disk where the recipe says so."""
     reader = guide.reader or student
+    with main_process_first():
+        draws = prepare_draws(stage, corpus, held_out, student, folder)
     cached = None
     if stage.guide.constant:
         (column,) = stage.views.second.columns
         cached = vectors_on_disk(folder / "teacher", corpus, column, reader, stage)
     frozen = FrozenVectors(stage, corpus, encoders, folder) if stage.frozen else None
     rank, world = rank_and_world()
-    return StageBatches(corpus, plan, stage, student, reader, taught=cached, frozen=frozen, rank=rank, world=world)
+    return StageBatches(
+        corpus, plan, stage, student, reader, draws=draws, taught=cached, frozen=frozen, rank=rank, world=world
+    )

@@ -6,7 +6,7 @@ So a step that needs their vectors costs no further pass. "start" is the encoder
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import torch
@@ -60,11 +60,11 @@ class FrozenVectors:
             for one in [encoders[name]]
         }
 
-    def of(self, rows: Mapping[str, Sequence[int]]) -> Frozen:
-        """Vectors of a batch; `rows` are those that the texts of each side are from."""
+    def of(self, rows: Callable[[str, str], Sequence[int]]) -> Frozen:
+        """Vectors of a batch; `rows` says which rows the texts of a side and a column are from."""
         return Frozen(
             {
-                (name, side): torch.cat([self.tables[name, column][rows[side]] for column in columns])
+                (name, side): torch.cat([self.tables[name, column][rows(side, column)] for column in columns])
                 for name, side in self.stage.frozen
                 for columns in [self.stage.columns_of(side)]
             }

@@ -178,7 +178,7 @@ class Session:
         frozen = FrozenEncoders(started)
         learner = make_learner(stage, started, encoder, frozen)
         student = learner.student
-        batches = make_batches(text.corpus, text.plan, stage, student, learner.guide, folder, frozen)
+        batches = make_batches(text.corpus, text.plan, stage, student, learner.guide, folder, frozen, text.held_out)
         del frozen  # with the encoders that it loaded: their vectors are on disk now
         monitored = text.held_out or list(range(min(MONITORED_ROWS, len(text.corpus))))
         monitor = Monitor(
@@ -213,7 +213,8 @@ class Session:
         """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
         if is_main_process():
             only_step_0 = all(log.read_text().count("\n") == 1 for log in self.folder.rglob(LOG))
-            took_long = [*self.folder.rglob("checkpoint-*"), *self.folder.rglob("teacher"), *self.folder.rglob(FROZEN)]
+            long = ("checkpoint-*", "teacher", FROZEN, "draw-*")
+            took_long = [path for name in long for path in self.folder.rglob(name)]
             if only_step_0 and not took_long:
                 shutil.rmtree(self.folder)
 
