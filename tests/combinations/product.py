@@ -19,6 +19,7 @@ from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.corpus import build_corpus
 from isotrope.training.assemble import trained_student
 from isotrope.training.batches import laid_out
+from isotrope.training.frozen import FrozenVectors
 from isotrope.training.learner import Learner
 from isotrope.training.reading import Reading, prepare_draws
 
@@ -70,6 +71,10 @@ HEADS: dict[str, Table] = {
     "momentum": {"projection": PROJECTION, "predictor": PREDICTOR, "guide": "momentum"},
     "student only": {"projection": PROJECTION, "guide": "none"},
     "swapped": {"projection": {"kind": "predictor", "ratio": 2}, "predictor": {"kind": "projection"}},
+}
+NEGATIVES: dict[str, Table] = {  # a start that learns nothing and is near itself, and another encoder
+    "by start": {"guided_by": "start", "margin": 0.0, "threshold": 0.75},
+    "by teacher": {"guided_by": "TEACHER", "margin": 0.1},
 }
 SWITCHES = tuple(itertools.product((0, 6), (False, True), (None, "negative")))  # queue, symmetric, hard negatives
 
@@ -164,6 +169,7 @@ class Bench:
         student = tiny_encoder(folder / "student", 8)
         self.teacher = isotrope.load(tiny_encoder(folder / "teacher", 12, 30), pooling="mean")
         self.encoder = isotrope.load(student, pooling="mean")
+        self.frozen = {"start": self.encoder, "TEACHER": self.teacher}
         self.folder = folder
         self.corpus = build_corpus([made_up_rows(32)], (*COLUMNS, "label"), folder / "corpus")
 
@@ -172,7 +178,8 @@ class Bench:
         torch.manual_seed(seed)
         student = trained_student(_copied(self.encoder), stage)
         guide = stage.guide.build(student, lambda name, pooling: _copied(self.teacher))
-        return Learner(student, guide, stage).train()
+        dims = {name: self.frozen[name].dim for name, _ in stage.frozen}
+        return Learner(student, guide, stage, dims).train()
 
     def item(self, stage: Stage, learner: Learner, seed: int) -> dict[str, Any]:
         """A batch of four rows."""
@@ -186,6 +193,8 @@ class Bench:
             item["labels"] = torch.tensor(reading.texts["label"])
         if stage.guide.constant:
             item["taught"] = learner.guide(item["second"], learner.student)
+        if stage.frozen:
+            item["frozen"] = FrozenVectors(stage, self.corpus, self.frozen, self.folder).of(reading.rows)
         return stage.objective.prepare(item, learner.student.tokenizer, generator)
 
     def step(self, learner: Learner, optimiser: torch.optim.Optimizer, seed: int) -> float:

@@ -116,7 +116,14 @@ def test_a_key_has_an_effect(bench: Bench, section: str, kind: str, key: str) ->
     assert outcome(bench, before) != outcome(bench, merge(before, change))
 
 
+GUIDED: Table = {"views": {"second": {"column": "other"}}, "negatives": {"guided_by": "start", "margin": 0.0}}
 SECTIONS = [
+    ({"views": GUIDED["views"]}, GUIDED),
+    (GUIDED, {"negatives": {"guided_by": "TEACHER"}}),
+    (GUIDED, {"negatives": {"margin": 0.3}}),
+    (GUIDED, {"negatives": {"margin": "default", "threshold": 0.9}}),
+    ({"negatives": {"guided_by": "start", "threshold": 0.9}}, {"negatives": {"threshold": 0.3}}),
+    (GUIDED | {"queue": {"size": 6}}, {"negatives": {"guided_by": "TEACHER"}}),
     ({}, {"queue": {"size": 6}}),
     ({"objective": {"kind": "info-nce"}}, {"views": {"symmetric": True}}),
     ({}, {"views": {"negative": "hard"}}),

@@ -25,6 +25,7 @@ from .product import (
     DRAWN,
     GUIDES,
     HEADS,
+    NEGATIVES,
     OBJECTIVES,
     SWITCHES,
     VIEWS,
@@ -86,6 +87,20 @@ def test_views_on_either_side(bench: Bench, first: str, guide: str) -> None:
     for k, second in enumerate(VIEWS):
         symmetric = k % 2 == list(VIEWS).index(first) % 2 and guide in ("self", "layers", "momentum")
         works_or_is_refused(bench, combination(first, second, guide, objective, "bare", symmetric=symmetric))
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("guide", GUIDES)
+def test_guided_negatives(bench: Bench, guide: str, objective: str) -> None:
+    heads = "student only" if GUIDES[guide].get("model") else "both"
+    first = list(GUIDES).index(guide) + list(OBJECTIVES).index(objective)
+    for k, negatives in enumerate(NEGATIVES.values()):
+        for switches in SWITCHES if WHOLE else [SWITCHES[(first + k) % 8], SWITCHES[5]]:  # a queue and hard negatives
+            table = combination("none", "none", guide, objective, heads, *switches)
+            plain, guided = accepted(table)[0], accepted(table | {"negatives": negatives})[0]
+            has_negatives = objective not in ("bootstrap", "mlm", "none")
+            assert (guided is not None) == (plain is not None and has_negatives)
+            works_or_is_refused(bench, table | {"negatives": negatives})
 
 
 @pytest.mark.parametrize("guide", GUIDES)

@@ -90,9 +90,9 @@ class Guide(nn.Module, ABC):
         own = in_one_pass(student, mine)
         return own, in_one_pass(lambda batch, view: self(batch, student, view), theirs) if theirs else []
 
-    def queued(self, mine: Seen, keys: Tensor) -> Tensor:
-        """What the queue takes of a batch: its own vectors of the second view, `keys`, unless it says otherwise."""
-        return keys
+    def queued(self, first: Batch) -> Tensor | None:
+        """What the queue takes of the first view's text, (sentences, dim); None: it takes the keys of the second."""
+        return None
 
     def follow(self, copied: nn.Module, original: nn.Module, progress: float) -> None:
         """Moves a copy towards what it was copied from, as the guide itself moves towards the student."""

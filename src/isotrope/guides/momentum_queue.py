@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class MomentumQueueSpec(GuideSpec):
-    """Both views are encoded by the student, and both learn. The queue has the first view, encoded by a copy that
+    """Both views are encoded by the student, and both learn. The queue has the first text, encoded by a copy that
     follows the student: theta_m <- lambda theta_m + (1 - lambda) theta after each step, lambda being `momentum`.
     """
 
@@ -50,7 +50,7 @@ class MomentumQueue(Momentum):
         return by_the_student(student, mine, theirs)
 
     @torch.no_grad()
-    def queued(self, mine: Seen, keys: Tensor) -> Tensor:
-        """The first view by the copy, (sentences, dim)."""
-        vectors: Tensor = self.target(mine.batch, mine.view)
+    def queued(self, first: Batch) -> Tensor:
+        """The first text by the copy, (sentences, dim)."""
+        vectors: Tensor = self.target(first)
         return vectors

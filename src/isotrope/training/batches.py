@@ -12,6 +12,7 @@ from isotrope.encoders.packing import Batch
 from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import Corpus
 from isotrope.text.plan import Plan, for_process
+from isotrope.training.frozen import FrozenVectors
 from isotrope.training.reading import Draws, Reading, TokenIds
 from isotrope.training.teacher_cache import VectorCache
 
@@ -34,11 +35,13 @@ class StageBatches(Dataset[Item]):
         *,
         draws: Draws | None = None,
         taught: VectorCache | None = None,
+        frozen: FrozenVectors | None = None,
         rank: int = 0,
         world: int = 1,
     ) -> None:
         self.corpus, self.plan, self.stage = corpus, plan, stage
-        self.student, self.reader, self.draws, self.taught = student, reader, draws or {}, taught
+        self.student, self.reader, self.draws = student, reader, draws or {}
+        self.taught, self.frozen = taught, frozen
         self.rank, self.world = rank, world
 
     def __len__(self) -> int:
@@ -61,6 +64,8 @@ class StageBatches(Dataset[Item]):
             item["labels"] = torch.tensor(reading.texts[self.stage.supervision.labels])
         if self.taught is not None:
             item["taught"] = self.taught[reading.rows("second", *self.stage.views.second.columns)]
+        if self.frozen is not None:
+            item["frozen"] = self.frozen.of(reading.rows)
         return self.stage.objective.prepare(item, self.student.tokenizer, generator)
 
 
