@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
-import zlib
+import random
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,12 +16,16 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 import isotrope
 from isotrope.recipes.messages import in_words
 from isotrope.recipes.schema import Recipe, Stage
+from isotrope.text.corpus import build_corpus
 from isotrope.training.assemble import trained_student
 from isotrope.training.batches import laid_out
+from isotrope.training.frozen import FrozenVectors
 from isotrope.training.learner import Learner
+from isotrope.training.reading import Reading, prepare_draws
 
 Table = dict[str, Any]
 PAIR = ["sentence1", "sentence2"]
+COLUMNS = ("text", "other", *PAIR, "negative", "hard")
 
 VIEWS: dict[str, Table] = {
     "none": {},
@@ -31,6 +35,12 @@ VIEWS: dict[str, Table] = {
     "span": {"kind": "span-cutoff", "rate": 0.4},
     "dropout": {"kind": "dropout"},
     "adversarial": {"kind": "adversarial", "column": PAIR},
+}
+DRAWN: dict[str, Table] = {
+    "none": {},
+    "crop": {"draw": {"kind": "crop", "size": 1}},
+    "apart": {"draw": {"kind": "crop", "overlap": False}},
+    "repetition": {"draw": "word-repetition"},
 }
 GUIDES: dict[str, Table] = {
     "self": {},
@@ -61,6 +71,10 @@ HEADS: dict[str, Table] = {
     "momentum": {"projection": PROJECTION, "predictor": PREDICTOR, "guide": "momentum"},
     "student only": {"projection": PROJECTION, "guide": "none"},
     "swapped": {"projection": {"kind": "predictor", "ratio": 2}, "predictor": {"kind": "projection"}},
+}
+NEGATIVES: dict[str, Table] = {  # a start that learns nothing and is near itself, and another encoder
+    "by start": {"guided_by": "start", "margin": 0.0, "threshold": 0.75},
+    "by teacher": {"guided_by": "TEACHER", "margin": 0.1},
 }
 SWITCHES = tuple(itertools.product((0, 6), (False, True), (None, "negative")))  # queue, symmetric, hard negatives
 
@@ -137,6 +151,17 @@ def tiny_encoder(folder: Path, dim: int, words: int = 40) -> str:
     return str(folder)
 
 
+def made_up_rows(count: int) -> list[dict[str, Any]]:
+    """Random words in every column: one sentence in even rows, three in odd ones."""
+    draws = random.Random(0)
+
+    def sentence() -> str:
+        return " ".join(f"w{draws.randrange(30)}" for _ in range(draws.randrange(3, 8)))
+
+    texts = [{name: " . ".join(sentence() for _ in range(1 + k % 2 * 2)) for name in COLUMNS} for k in range(count)]
+    return [row | {"label": k % 3} for k, row in enumerate(texts)]
+
+
 class Bench:
     """A student and a teacher of another width and vocabulary, on which combinations take steps."""
 
@@ -144,30 +169,33 @@ class Bench:
         student = tiny_encoder(folder / "student", 8)
         self.teacher = isotrope.load(tiny_encoder(folder / "teacher", 12, 30), pooling="mean")
         self.encoder = isotrope.load(student, pooling="mean")
+        self.frozen = {"start": self.encoder, "TEACHER": self.teacher}
+        self.folder = folder
+        self.corpus = build_corpus([made_up_rows(32)], (*COLUMNS, "label"), folder / "corpus")
 
     def learner(self, stage: Stage, seed: int = 0) -> Learner:
         """A fresh learner; the teacher stands in for whatever the recipe names."""
         torch.manual_seed(seed)
         student = trained_student(_copied(self.encoder), stage)
         guide = stage.guide.build(student, lambda name, pooling: _copied(self.teacher))
-        return Learner(student, guide, stage).train()
+        dims = {name: self.frozen[name].dim for name, _ in stage.frozen}
+        return Learner(student, guide, stage, dims).train()
 
     def item(self, stage: Stage, learner: Learner, seed: int) -> dict[str, Any]:
-        """A batch of four rows of random words."""
+        """A batch of four rows."""
+        generator = torch.Generator().manual_seed(seed)
+        rows = [(4 * seed + k) % len(self.corpus) for k in range(4)]
+        draws = prepare_draws(stage, self.corpus, (), self.encoder, self.folder)
+        reading = Reading(self.corpus, rows, draws, generator)
         reader = learner.guide.reader or learner.student
-
-        def ids(encoder: isotrope.Encoder, column: str) -> list[list[int]]:
-            generator = torch.Generator().manual_seed(zlib.crc32(f"{column} {seed}".encode()))
-            lengths = torch.randint(3, 8, (4,), generator=generator)
-            drawn = [torch.randint(30, (int(n),), generator=generator).tolist() for n in lengths]
-            return encoder.tokenize([" ".join(f"w{k}" for k in row) for row in drawn])
-
-        item = laid_out(stage, learner.student, reader, ids)
+        item = laid_out(stage, learner.student, reader, lambda encoder, *place: reading.ids(encoder, *place, None))
         if stage.supervision.labels:
-            item["labels"] = torch.tensor([0, 1, 2, seed % 3])
+            item["labels"] = torch.tensor(reading.texts["label"])
         if stage.guide.constant:
             item["taught"] = learner.guide(item["second"], learner.student)
-        return stage.objective.prepare(item, learner.student.tokenizer, torch.Generator().manual_seed(seed))
+        if stage.frozen:
+            item["frozen"] = FrozenVectors(stage, self.corpus, self.frozen, self.folder).of(reading.rows)
+        return stage.objective.prepare(item, learner.student.tokenizer, generator)
 
     def step(self, learner: Learner, optimiser: torch.optim.Optimizer, seed: int) -> float:
         """One step; the loss, and a gradient that is finite."""

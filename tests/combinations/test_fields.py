@@ -10,7 +10,9 @@ from isotrope.guides import GUIDES
 from isotrope.heads import PREDICTORS
 from isotrope.objectives import OBJECTIVES
 from isotrope.objectives.supervision import SUPERVISION
+from isotrope.parts import Registry
 from isotrope.recipes.merging import merge
+from isotrope.views.drawn import DRAWN
 from isotrope.views.embedding import VIEWS
 
 from .product import PAIR, Bench, Table, accepted, optimiser_of
@@ -20,6 +22,7 @@ AROUND: dict[str, Table] = {
     "frozen-layers": {"objective": {"kind": "self-guided"}},
     "teacher": {"guide": {"model": "TEACHER"}},
     "dual": {"guide": {"model": "TEACHER"}},
+    "momentum-queue": {"queue": {"size": 6}},
     "self-guided": {"guide": {"kind": "frozen-layers"}},
     "adversarial": {"supervision": {"kind": "nli"}, "views": {"first": {"column": PAIR}, "second": {"column": PAIR}}},
     "none": {"supervision": {"kind": "nli"}},
@@ -35,6 +38,10 @@ FLIPS: dict[tuple[str, str, str], tuple[Table, Table]] = {  # (section, kind, ke
     ),
     ("guide", "frozen-layers", "k"): (ONE_LAYER | {"guide": {"sampler": "last-k", "k": 1}}, {"guide": {"k": 2}}),
     ("guide", "momentum", "buffers"): (BATCH_NORMED, {"guide": {"buffers": False}}),
+    ("views.first.draw", "crop", "overlap"): (
+        {"views": {"second": {"draw": "crop"}}},
+        {"views": {"first": {"draw": {"overlap": False}}, "second": {"draw": {"overlap": False}}}},
+    ),
     ("objective", "self-guided", "variant"): (
         {"guide": {"kind": "frozen-layers", "sampler": "uniform"}, "objective": {"variant": "opt1"}},
         {"objective": {"variant": "opt2"}},
@@ -42,6 +49,9 @@ FLIPS: dict[tuple[str, str, str], tuple[Table, Table]] = {  # (section, kind, ke
 }
 CHANGED: dict[str, Any] = {
     "column": "other",
+    "draw": {"kind": "crop"},
+    "size": 2,
+    "words": [0.1, 0.2],
     "at": "embeddings",
     "rounding": "down",
     "variant": "official",
@@ -62,17 +72,27 @@ CHANGED: dict[str, Any] = {
 ELSEWHERE = {"kind", "model", "model_pooling", "cache"}  # chosen when the teacher is loaded; see the tests of runs
 FIXED = {
     ("views.first", "adversarial", "column"),  # any other than the labelled texts is refused
+    ("views.first", "adversarial", "draw"),  # it needs them as they stand
     ("views.first", "shuffle", "offset"),  # for encoders that count positions from another number; see those of views
+}
+
+
+ROOMS: dict[str, Registry[Any]] = {
+    "views.first": VIEWS,
+    "views.first.draw": DRAWN,
+    "guide": GUIDES,
+    "objective": OBJECTIVES,
+    "supervision": SUPERVISION,
+    "heads.predictor": PREDICTORS,
+    "heads.projection": PREDICTORS,
 }
 
 
 def keys() -> list[tuple[str, str, str]]:
     """Every key of every part, and the section that it is tried in."""
-    rooms = {"views.first": VIEWS, "guide": GUIDES, "objective": OBJECTIVES, "supervision": SUPERVISION}
-    rooms |= {"heads.predictor": PREDICTORS, "heads.projection": PREDICTORS}
     return [
         (section, kind, key)
-        for section, room in rooms.items()
+        for section, room in ROOMS.items()
         for kind, spec in room.specs.items()
         for key in spec.model_fields
         if key not in ELSEWHERE and (section, kind, key) not in FIXED
@@ -96,7 +116,14 @@ def test_a_key_has_an_effect(bench: Bench, section: str, kind: str, key: str) ->
     assert outcome(bench, before) != outcome(bench, merge(before, change))
 
 
+GUIDED: Table = {"views": {"second": {"column": "other"}}, "negatives": {"guided_by": "start", "margin": 0.0}}
 SECTIONS = [
+    ({"views": GUIDED["views"]}, GUIDED),
+    (GUIDED, {"negatives": {"guided_by": "TEACHER"}}),
+    (GUIDED, {"negatives": {"margin": 0.3}}),
+    (GUIDED, {"negatives": {"margin": "default", "threshold": 0.9}}),
+    ({"negatives": {"guided_by": "start", "threshold": 0.9}}, {"negatives": {"threshold": 0.3}}),
+    (GUIDED | {"queue": {"size": 6}}, {"negatives": {"guided_by": "TEACHER"}}),
     ({}, {"queue": {"size": 6}}),
     ({"objective": {"kind": "info-nce"}}, {"views": {"symmetric": True}}),
     ({}, {"views": {"negative": "hard"}}),
@@ -113,8 +140,7 @@ def test_a_section_has_an_effect(bench: Bench, before: Table, change: Table) -> 
 
 def changed(section: str, kind: str, key: str) -> Any:
     """Another value of a key."""
-    room = VIEWS if section.startswith("views") else {"guide": GUIDES, "supervision": SUPERVISION}.get(section)
-    room = room or (OBJECTIVES if section == "objective" else PREDICTORS)
+    room = ROOMS[section]
     default = room.specs[kind].model_fields[key].default
     if isinstance(default, bool):
         return not default

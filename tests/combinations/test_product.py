@@ -21,7 +21,20 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-from .product import GUIDES, HEADS, OBJECTIVES, SWITCHES, VIEWS, Bench, Table, accepted, combination, optimiser_of
+from .product import (
+    DRAWN,
+    GUIDES,
+    HEADS,
+    NEGATIVES,
+    OBJECTIVES,
+    SWITCHES,
+    VIEWS,
+    Bench,
+    Table,
+    accepted,
+    combination,
+    optimiser_of,
+)
 
 WHOLE = os.environ.get("ISOTROPE_SWEEP") == "whole"
 
@@ -74,6 +87,53 @@ def test_views_on_either_side(bench: Bench, first: str, guide: str) -> None:
     for k, second in enumerate(VIEWS):
         symmetric = k % 2 == list(VIEWS).index(first) % 2 and guide in ("self", "layers", "momentum")
         works_or_is_refused(bench, combination(first, second, guide, objective, "bare", symmetric=symmetric))
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("guide", GUIDES)
+def test_guided_negatives(bench: Bench, guide: str, objective: str) -> None:
+    heads = "student only" if GUIDES[guide].get("model") else "both"
+    first = list(GUIDES).index(guide) + list(OBJECTIVES).index(objective)
+    for k, negatives in enumerate(NEGATIVES.values()):
+        for switches in SWITCHES if WHOLE else [SWITCHES[(first + k) % 8], SWITCHES[5]]:  # a queue and hard negatives
+            table = combination("none", "none", guide, objective, heads, *switches)
+            plain, guided = accepted(table)[0], accepted(table | {"negatives": negatives})[0]
+            has_negatives = objective not in ("bootstrap", "mlm", "none")
+            assert (guided is not None) == (plain is not None and has_negatives)
+            works_or_is_refused(bench, table | {"negatives": negatives})
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_drawn_texts_on_either_side(bench: Bench, guide: str) -> None:
+    """Every pair of ways to draw; refused where one must be drawn with the other, or where vectors are looked up."""
+    objective = "opt3" if guide == "layers" else "info-nce"
+    for first, second in itertools.product(DRAWN, DRAWN):
+        table = combination("shuffle", "none", guide, objective, "bare", queue=6)
+        table["views"]["first"] |= DRAWN[first]
+        table["views"]["second"] |= DRAWN[second]
+        apart = "apart" in (first, second) and first != second
+        looked_up = guide == "cached teacher" and second != "none"
+        assert works_or_is_refused(bench, table) == (not apart and not looked_up)
+
+
+@pytest.mark.parametrize("objective", ["mlm", "none"])
+def test_drawn_texts_of_one_view(bench: Bench, objective: str) -> None:
+    for drawn in DRAWN:
+        table = combination("none", "none", "self", objective, "bare")
+        table["views"]["first"] |= DRAWN[drawn]
+        wanted = drawn == "none" or (objective == "mlm" and drawn != "apart")
+        assert works_or_is_refused(bench, table) == wanted
+
+
+@pytest.mark.parametrize("heads", ["bare", "both", "momentum", "student only"])
+def test_the_queue_of_a_momentum_copy(bench: Bench, heads: str) -> None:
+    """It works with whatever has negatives, and only where there is a queue."""
+    for objective, (queue, symmetric, negative) in itertools.product(("nt-xent", "info-nce", "bootstrap"), SWITCHES):
+        table = combination("token", "none", "self", objective, heads, queue, symmetric, negative)
+        table["guide"] = {"kind": "momentum-queue", "momentum": 0.9}
+        doubled = symmetric and objective == "nt-xent" and heads == "bare"
+        wanted = queue and objective != "bootstrap" and heads != "momentum" and not doubled
+        assert works_or_is_refused(bench, table) == wanted
 
 
 def test_the_adversarial_view_works_on_either_side(bench: Bench) -> None:

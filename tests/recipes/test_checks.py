@@ -55,6 +55,27 @@ RULES: dict[str, Rule] = {
         "guide has no effect: objective.kind 'none' compares no two views; leave it out",
         {"objective": "none", "guide": "self", **NLI},
     ),
+    "nobody guides": (
+        {"negatives": {"margin": 0.1}},
+        'negatives.margin has no effect without negatives.guided_by: set that too, to "start" for example',
+        {"negatives": {"guided_by": "start", "margin": 0.1}},
+    ),
+    "no bound": (
+        {"negatives": {"guided_by": "start"}},
+        "negatives.guided_by needs to know what is too near: set negatives.margin, negatives.threshold, or both",
+        {"negatives": {"guided_by": "start", "threshold": 0.7}},
+    ),
+    "no negatives to leave out": (
+        {"objective": "bootstrap", "negatives": {"guided_by": "start", "threshold": 0.7}},
+        "negatives.guided_by has no effect: objective.kind 'bootstrap' can't leave out negatives; leave it out",
+        {"objective": "info-nce", "negatives": {"guided_by": "start", "threshold": 0.7}},
+    ),
+    "nothing is nearer than the same text": (
+        {"negatives": {"guided_by": "start", "margin": 0}},
+        "negatives.margin leaves nothing out: both views read the same text, whose similarity to itself is 1; "
+        "set negatives.threshold or a margin above 0",
+        {"negatives": {"guided_by": "start", "margin": 0}, "views": {"second": {"column": "other"}}},
+    ),
     "no queue": (
         {"objective": "mlm", "queue": {"size": 8}},
         "queue has no effect: objective.kind 'mlm' compares no two views; leave it out",

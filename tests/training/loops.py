@@ -18,6 +18,7 @@ from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
 from isotrope.training.assemble import finished, make_batches, make_learner
 from isotrope.training.bar import RunBar
+from isotrope.training.frozen import FrozenEncoders
 from isotrope.training.loop import Loop
 from isotrope.training.monitor import Monitor
 from isotrope.training.stage_loop import stage_loop
@@ -41,7 +42,8 @@ def maker(small: str, folder_of_runs: Path) -> Make:
         stage = recipes.load(recipe, changes).stages[0]
         torch.manual_seed(0)
         encoder = isotrope.load(small)
-        learner = make_learner(stage, encoder, encoder)
+        frozen = FrozenEncoders(encoder)
+        learner = make_learner(stage, encoder, encoder, frozen)
         student = learner.student
         run = folder_of_runs / folder
         corpus = build_corpus([ROWS], stage.columns, run / "corpus")
@@ -54,7 +56,7 @@ def maker(small: str, folder_of_runs: Path) -> Make:
             seed=1,
             folder=corpus.folder,
         )
-        batches = make_batches(corpus, plan, stage, student, learner.guide, run)
+        batches = make_batches(corpus, plan, stage, student, learner.guide, run, frozen)
         monitored = batches.item([0, 1, 2, 3], torch.Generator())
         monitor = Monitor(monitored, False, lambda: finished(student, encoder, stage), score)
         return stage_loop(learner, batches, monitor, run, RunBar("test"))

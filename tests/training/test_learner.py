@@ -33,7 +33,7 @@ def inputs(learner: Learner) -> dict[str, Any]:
     if stage.views.negative:
         texts[stage.views.negative] = list(reversed(TEXTS))
     student, reader = learner.student, learner.guide.reader or learner.student
-    found = laid_out(stage, student, reader, lambda encoder, column: encoder.tokenize(texts[column]))
+    found = laid_out(stage, student, reader, lambda encoder, view, column: encoder.tokenize(texts[column]))
     return found | ({"labels": torch.tensor([0, 1, 2, 1])} if stage.supervision.labels else {})
 
 

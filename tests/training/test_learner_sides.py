@@ -45,7 +45,7 @@ def learner_of(small: str, **settings: Any) -> Learner:
 def item(learner: Learner) -> dict[str, Any]:
     texts = {"a": TEXTS, "b": OTHER, "c": THIRD}
     reader = learner.guide.reader or learner.student
-    return laid_out(learner.stage, learner.student, reader, lambda encoder, column: encoder.tokenize(texts[column]))
+    return laid_out(learner.stage, learner.student, reader, lambda encoder, _, column: encoder.tokenize(texts[column]))
 
 
 def sides(learner: Learner, *texts: list[str]) -> tuple[list[Tensor], list[Tensor]]:

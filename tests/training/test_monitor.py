@@ -31,7 +31,7 @@ def monitored(
     learner = make_learner(stage, encoder, encoder).train()
     student = learner.student
     texts = dict.fromkeys(stage.columns, OTHERS) | {stage.columns[0]: TEXTS}
-    batch = laid_out(stage, student, student, lambda encoder, column: encoder.tokenize(texts[column]))
+    batch = laid_out(stage, student, student, lambda encoder, view, column: encoder.tokenize(texts[column]))
     return learner, Monitor(batch, held_out, lambda: finished(student, encoder, stage), score)
 
 

@@ -134,7 +134,7 @@ class IsotropeLoss(nn.Module):
         features = dict(zip(self.columns, sentence_features, strict=True))
         student = self.learner.student
 
-        def ids(encoder: Encoder, column: str) -> list[list[int]]:
+        def ids(encoder: Encoder, view: str, column: str) -> list[list[int]]:
             return _unpadded(features[column]) if encoder is student else _guide_ids(features[column])
 
         reader = self.learner.guide.reader or student
@@ -173,6 +173,11 @@ def _stage(recipe: Recipe) -> Stage:
         raise IsotropeError(f"recipe {recipe.name} has {len(recipe.stages)} stages, a loss is one: use isotrope.train")
     if recipe.stages[0].objective.reads == ("first",):
         raise IsotropeError(f"recipe {recipe.name} is no loss of sentence vectors: use isotrope.train")
+    if recipe.stages[0].frozen:
+        raise IsotropeError(f"recipe {recipe.name} looks up vectors of frozen encoders by row: use isotrope.train")
+    views = recipe.stages[0].views
+    if not (views.first.draw.fixed and views.second.draw.fixed):
+        raise IsotropeError(f"recipe {recipe.name} draws its text anew at each batch: use isotrope.train")
     return recipe.stages[0]
 
 

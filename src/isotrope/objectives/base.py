@@ -34,6 +34,11 @@ class Objective(Spec):
         """Whether it has a denominator, to which a queue and hard negatives add."""
         return False
 
+    @property
+    def can_leave_out(self) -> bool:
+        """Whether it can do without some of its negatives, as `negatives` wants it."""
+        return False
+
     def state(self, student: Encoder) -> nn.Module:
         """What it trains or keeps beside the student: a temperature, a language model."""
         return nn.Module()
@@ -47,10 +52,20 @@ class Objective(Spec):
         loss: Tensor = learner.compare_views(item)
         return loss
 
-    def __call__(self, c: Tensor, h: Tensor, state: Any, *, queue: Tensor | None, hard: Tensor | None) -> Tensor:
+    def __call__(
+        self,
+        c: Tensor,
+        h: Tensor,
+        state: Any,
+        *,
+        queue: Tensor | None,
+        hard: Tensor | None,
+        left_out: Tensor | None = None,
+    ) -> Tensor:
         """The student's vectors `c` (n, dim) against the guide's `h`, (n, dim) or (n, layers, dim).
 
         `queue` (m, dim) are keys of earlier batches, `hard` (n, dim) or (n, layers, dim) those of hard negatives.
+        `left_out` says which pairs are no negatives, see `objectives.negatives`.
         """
         raise NotImplementedError
 
@@ -79,6 +94,11 @@ class Contrastive(Weighted):
         """Always."""
         return True
 
+    @property
+    def can_leave_out(self) -> bool:
+        """Always."""
+        return True
+
     def state(self, student: Encoder) -> Temperature:
         """The temperature."""
         return Temperature(self.temperature, learnable=self.learnable_temperature)
@@ -95,21 +115,40 @@ class Contrastive(Weighted):
 class CalledObjective(Called, Weighted):
     """An objective of one's own: `def margin(c, h, *, margin: float = 0.2) -> Tensor`.
 
-    With keyword arguments named `queue` and `hard` it takes those negatives.
+    With keyword arguments named `queue` and `hard` it takes those negatives; with one named `left_out`, guided ones.
     """
 
-    given: ClassVar[tuple[str, ...]] = ("queue", "hard")
+    given: ClassVar[tuple[str, ...]] = ("queue", "hard", "left_out")
 
     @property
     def takes_negatives(self) -> bool:
         """Whether the function asks for them."""
-        return set(self.given) <= inspect.signature(type(self).thing).parameters.keys()
+        return {"queue", "hard"} <= self._asked
 
-    def __call__(self, c: Tensor, h: Tensor, state: Any, *, queue: Tensor | None, hard: Tensor | None) -> Tensor:
+    @property
+    def can_leave_out(self) -> bool:
+        """Whether the function asks which."""
+        return "left_out" in self._asked
+
+    def __call__(
+        self,
+        c: Tensor,
+        h: Tensor,
+        state: Any,
+        *,
+        queue: Tensor | None,
+        hard: Tensor | None,
+        left_out: Tensor | None = None,
+    ) -> Tensor:
         """The function's loss."""
         negatives = {"queue": queue, "hard": hard} if self.takes_negatives else {}
+        negatives |= {"left_out": left_out} if self.can_leave_out else {}
         loss: Tensor = type(self).thing(c, h, **negatives, **self.chosen)
         return loss
+
+    @property
+    def _asked(self) -> set[str]:
+        return set(inspect.signature(type(self).thing).parameters)
 
 
 class Temperature(nn.Module):

@@ -15,7 +15,16 @@ class Bootstrap(Weighted):
 
     kind: Literal["bootstrap"] = "bootstrap"
 
-    def __call__(self, c: Tensor, h: Tensor, state: Any, *, queue: Tensor | None, hard: Tensor | None) -> Tensor:
+    def __call__(
+        self,
+        c: Tensor,
+        h: Tensor,
+        state: Any,
+        *,
+        queue: Tensor | None,
+        hard: Tensor | None,
+        left_out: Tensor | None = None,
+    ) -> Tensor:
         """`bootstrap`."""
         return bootstrap(c, h)
 

@@ -26,6 +26,11 @@ def to_further_negatives(
     return [cosine(query, x) / temperature for x in further]
 
 
+def leave_out(logits: Tensor, left_out: Tensor | None) -> Tensor:
+    """Logits with -inf where `left_out`, of the same shape, is true: no part of a denominator then."""
+    return logits if left_out is None else logits.masked_fill(left_out, -torch.inf)
+
+
 def without_self(logits: Tensor) -> Tensor:
     """(n, n) with the diagonal at -inf: no vector is its own negative."""
     return logits.masked_fill(torch.eye(len(logits), dtype=torch.bool, device=logits.device), -torch.inf)

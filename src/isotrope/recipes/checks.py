@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 def check_stage(stage: Stage) -> None:
     """Raises a ValueError that says what does not fit together."""
-    for rule in (_reads, _columns, _guide, _layers, _negatives, _symmetry, _heads, _labels, _constant):
+    for rule in RULES:
         for problem in rule(stage):
             raise ValueError(problem)
 
@@ -30,6 +30,7 @@ def _reads(stage: Stage) -> Iterator[str]:
         "views.contrast": stage.views.contrast,
         "guide": stage.guide,
         "queue": stage.queue,
+        "negatives": stage.negatives,
         "heads": stage.heads,
     }
     if "first" not in reads:
@@ -62,6 +63,9 @@ def _guide(stage: Stage) -> Iterator[str]:
             "keyword-only argument named view"
         )
 
+    if stage.guide.needs_queue and not stage.queue.size:
+        yield f"guide.kind '{stage.guide.kind}' is for the queue: set queue.size, or guide.kind = \"self\""
+
 
 def _layers(stage: Stage) -> Iterator[str]:
     if stage.objective.layered != stage.guide.layered:
@@ -76,6 +80,28 @@ def _negatives(stage: Stage) -> Iterator[str]:
     for path, value in given.items():
         if value and not stage.objective.takes_negatives:
             yield f"{path} has no effect: objective.kind '{stage.objective.kind}' has no negatives; leave it out"
+
+
+def _guided_negatives(stage: Stage) -> Iterator[str]:
+    spec = stage.negatives
+    for key in ("margin", "threshold"):
+        if getattr(spec, key) is not None and spec.guided_by is None:
+            yield f'negatives.{key} has no effect without negatives.guided_by: set that too, to "start" for example'
+    if spec.guided_by is None:
+        return
+    if not stage.objective.can_leave_out:
+        yield (
+            f"negatives.guided_by has no effect: objective.kind '{stage.objective.kind}' can't leave out negatives; "
+            "leave it out"
+        )
+    if spec.margin is None and spec.threshold is None:
+        yield "negatives.guided_by needs to know what is too near: set negatives.margin, negatives.threshold, or both"
+    alike = stage.columns_of("first") == stage.columns_of("second")
+    if alike and spec.threshold is None and spec.margin is not None and spec.margin <= 0:
+        yield (
+            "negatives.margin leaves nothing out: both views read the same text, whose similarity to itself is 1; "
+            "set negatives.threshold or a margin above 0"
+        )
 
 
 def _symmetry(stage: Stage) -> Iterator[str]:
@@ -128,6 +154,21 @@ def _labels(stage: Stage) -> Iterator[str]:
             )
 
 
+def _drawn(stage: Stage) -> Iterator[str]:
+    """Text that is drawn anew must go with what the other view, the labels and the guide need."""
+    views = {name: getattr(stage.views, name) for name in stage.objective.reads}
+    for name, view in views.items():
+        if view.draw.fixed:
+            continue
+        other = getattr(stage.views, "second" if name == "first" else "first")
+        if reason := view.draw.misfit(other.draw, other.columns == view.columns):
+            yield f"views.{name}.{reason}"
+        if view.needs_labels:
+            yield f"views.{name}.kind '{view.kind}' needs the labelled texts as they stand: leave out views.{name}.draw"
+    if stage.guide.constant and "second" in views and views["second"].draw.alters:
+        yield "guide.cache keeps one vector of each text; views.second.draw would alter it each time: leave out one"
+
+
 def _constant(stage: Stage) -> Iterator[str]:
     """Vectors that are looked up must be the same each time."""
     if not stage.guide.constant:
@@ -138,3 +179,18 @@ def _constant(stage: Stage) -> Iterator[str]:
         yield "guide.cache keeps the vectors of one column; views.second.column names several"
     if getattr(stage.guide, "dropout", False):
         yield "guide.cache keeps one vector of each text; guide.dropout would draw a new one each time: leave out one"
+
+
+RULES = (
+    _reads,
+    _columns,
+    _guide,
+    _layers,
+    _negatives,
+    _guided_negatives,
+    _symmetry,
+    _heads,
+    _labels,
+    _drawn,
+    _constant,
+)

@@ -51,11 +51,9 @@ def merge(base: Table, over: Table, rooms: Rooms | None = None, *, keep: bool = 
     merged = dict(base)
     for key, value in over.items():
         below, room = merged.get(key), rooms.get(key, rooms.get(ANY, {}))
-        inside: Rooms = {}
+        inside = rooms_inside(room)
         if isinstance(room, Registry):
             below, value = _with_kind(below), _with_kind(value)
-        else:
-            inside = room
         if isinstance(value, dict):
             below = below if isinstance(below, dict) else {}
             if isinstance(room, Registry) and not keep:
@@ -131,6 +129,11 @@ def _carried_over(below: Table, over: Table, room: Registry[Any]) -> Table:
 def _with_kind(part: Any) -> Any:
     """A kind alone as a table; "default" unsets the whole part."""
     return {"kind": part} if callable(part) or (isinstance(part, str) and part != "default") else part
+
+
+def rooms_inside(room: Registry[Any] | Rooms) -> Rooms:
+    """Where further parts stand in a section, or in what all parts of a registry have in common."""
+    return _rooms(room.base) if isinstance(room, Registry) else room
 
 
 def _rooms(section: type[BaseModel]) -> Rooms:

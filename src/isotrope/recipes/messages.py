@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from isotrope.io.errors import nearest
 from isotrope.parts import Registry
-from isotrope.recipes.merging import ABOUT, ANY, STAGE
+from isotrope.recipes.merging import ABOUT, ANY, STAGE, rooms_inside
 from isotrope.recipes.schema import Recipe, Stage
 
 
@@ -61,9 +61,11 @@ def _place(loc: tuple[int | str, ...]) -> Place:
     keys: list[str] = []
     for key in loc[2:] if inside else loc:
         keys.append(str(key))
-        if isinstance(rooms, Registry):  # a part's own keys are flat
+        in_part = isinstance(rooms, Registry)
+        below_it = rooms_inside(rooms)
+        rooms = below_it.get(str(key), below_it.get(ANY, {}))
+        if in_part and not rooms:  # a plain value of the part
             break
-        rooms = rooms.get(str(key), rooms.get(ANY, {}))
         if isinstance(rooms, Registry) or ANY in rooms:
             continue
         below = _section(section.model_fields.get(str(key)))

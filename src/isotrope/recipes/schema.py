@@ -13,6 +13,7 @@ from isotrope.heads.queue import Queue
 from isotrope.heads.tower import Heads
 from isotrope.io.errors import IsotropeError
 from isotrope.objectives import OBJECTIVES, Objective
+from isotrope.objectives.negatives import Negatives
 from isotrope.objectives.nt_xent import NTXent
 from isotrope.objectives.supervision import SUPERVISION, Supervision
 from isotrope.objectives.supervision.nothing import Unsupervised
@@ -91,6 +92,7 @@ class Stage(Section):
     views: Views = Views()
     guide: Annotated[GuideSpec, GUIDES] = ItselfSpec()
     queue: Queue = Queue()
+    negatives: Negatives = Negatives()
     objective: Annotated[Objective, OBJECTIVES] = NTXent()
     pooling: PoolingChoice = PoolingChoice()
     heads: Heads = Heads()
@@ -105,12 +107,23 @@ class Stage(Section):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that a corpus must have."""
-        read = [getattr(self.views, view).columns for view in self.objective.reads]
-        wanted = [column for columns in read for column in columns]
-        wanted += [self.views.negative] if self.views.negative else []
+        wanted = [column for side in self.objective.reads for column in self.columns_of(side)]
+        wanted += self.columns_of("negative")
         wanted += self.supervision.texts.values()
         wanted += [self.supervision.labels] if self.supervision.labels else []
         return tuple(dict.fromkeys(wanted))
+
+    def columns_of(self, side: str) -> tuple[str, ...]:
+        """Where the texts of `first`, `second` or `negative` stand."""
+        negative = (self.views.negative,) if self.views.negative else ()
+        return {"first": self.views.first.columns, "second": self.views.second.columns, "negative": negative}[side]
+
+    @property
+    def frozen(self) -> tuple[tuple[str, str], ...]:
+        """Frozen encoders by name, and the sides (`first`, `second`, `negative`) of which their vectors are read."""
+        guided = self.negatives.guided_by
+        sides = ("first", "second", "negative") if self.views.negative else ("first", "second")
+        return tuple((guided, side) for side in sides) if guided else ()
 
 
 class Recipe(Section):

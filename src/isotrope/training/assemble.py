@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
+from torch import Tensor
 
 from isotrope.encoders import Encoder, load
 from isotrope.encoders.after_pooling import is_normalize
@@ -15,10 +17,10 @@ from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.corpus import Corpus
 from isotrope.text.plan import Plan
 from isotrope.training.batches import StageBatches, laid_out
-from isotrope.training.checkpoints import writing
+from isotrope.training.frozen import Frozen, FrozenEncoders, FrozenVectors, vectors_on_disk
 from isotrope.training.learner import Learner
-from isotrope.training.processes import is_main_process, main_process_first, rank_and_world
-from isotrope.training.teacher_cache import VectorCache
+from isotrope.training.processes import main_process_first, rank_and_world
+from isotrope.training.reading import prepare_draws
 
 PROBED = 4  # made-up sentences on which a learner is tried
 PROBED_TOKENS = 6
@@ -57,10 +59,11 @@ def make_guide(stage: Stage, student: Encoder, previous: Encoder) -> Guide:
     return stage.guide.build(student, another)
 
 
-def make_learner(stage: Stage, started: Encoder, previous: Encoder) -> Learner:
+def make_learner(stage: Stage, started: Encoder, previous: Encoder, frozen: FrozenEncoders | None = None) -> Learner:
     """Student, guide, heads and queue of a stage that starts from an encoder."""
     student = trained_student(started, stage)
-    return Learner(student, make_guide(stage, student, previous), stage).to(started.device)
+    dims = (frozen or FrozenEncoders(started)).dims(name for name, _ in stage.frozen)
+    return Learner(student, make_guide(stage, student, previous), stage, dims).to(started.device)
 
 
 def probe(recipe: Recipe, model: Encoder) -> None:
@@ -72,8 +75,9 @@ def probe(recipe: Recipe, model: Encoder) -> None:
         encoder = model
         for stage in recipe.stages:
             started = copy.deepcopy(_start(stage, model, encoder))
-            learner = make_learner(stage, started, encoder).train()
-            item = _made_up(stage, learner)
+            frozen = FrozenEncoders(started)
+            learner = make_learner(stage, started, encoder, frozen).train()
+            item = _made_up(stage, learner, frozen)
             try:
                 loss = learner(**item)["loss"]
                 loss.backward()
@@ -93,34 +97,51 @@ def _start(stage: Stage, model: Encoder, previous: Encoder) -> Encoder:
     return model if stage.start == "model" else load(stage.start, device=str(model.device))
 
 
-def _made_up(stage: Stage, learner: Learner) -> dict[str, object]:
+def _made_up(stage: Stage, learner: Learner, frozen: FrozenEncoders) -> dict[str, object]:
     """A batch of random words, as `laid_out` would give it."""
     student, reader = learner.student, learner.guide.reader or learner.student
 
-    def ids(encoder: Encoder, column: str) -> list[list[int]]:
+    def ids(encoder: Encoder, view: str, column: str) -> list[list[int]]:
         words = torch.randint(len(encoder.tokenizer), (PROBED, PROBED_TOKENS)).tolist()
         texts = encoder.tokenizer.batch_decode(words, skip_special_tokens=True)
         return encoder.tokenize(texts, stage.training.max_length)
 
+    def vectors(encoder: Encoder, side: str) -> Tensor:
+        texts = [one for column in stage.columns_of(side) for one in ids(encoder, side, column)]
+        found: Tensor = encoder(encoder.lay_out(texts).to(encoder.device))
+        return found
+
     item = laid_out(stage, student, reader, ids)
     if stage.supervision.labels:
         item["labels"] = torch.zeros(PROBED, dtype=torch.long)
+    if stage.frozen:
+        with torch.no_grad():
+            item["frozen"] = Frozen({(name, side): vectors(frozen[name], side) for name, side in stage.frozen})
+        learner.train()
     item = stage.objective.prepare(item, student.tokenizer, torch.Generator().manual_seed(0))
     return {name: value.to(student.device) for name, value in item.items()}
 
 
 def make_batches(
-    corpus: Corpus, plan: Plan, stage: Stage, student: Encoder, guide: Guide, folder: Path
+    corpus: Corpus,
+    plan: Plan,
+    stage: Stage,
+    student: Encoder,
+    guide: Guide,
+    folder: Path,
+    encoders: FrozenEncoders,
+    held_out: Sequence[int] = (),
 ) -> StageBatches:
-    """The run's batches; a frozen teacher's vectors come from disk where the recipe says so."""
+    """The run's batches; what frozen encoders make of them comes from disk where the recipe says so."""
     reader = guide.reader or student
+    with main_process_first():
+        draws = prepare_draws(stage, corpus, held_out, student, folder)
     cached = None
     if stage.guide.constant:
         (column,) = stage.views.second.columns
-        with main_process_first():
-            cached = VectorCache(folder / "teacher", len(corpus), guide.dim)
-            if is_main_process():
-                with writing(folder / "teacher"):
-                    cached.fill(corpus, column, reader, stage.training.batch_size, stage.training.max_length)
+        cached = vectors_on_disk(folder / "teacher", corpus, column, reader, stage)
+    frozen = FrozenVectors(stage, corpus, encoders, folder) if stage.frozen else None
     rank, world = rank_and_world()
-    return StageBatches(corpus, plan, stage, student, reader, taught=cached, rank=rank, world=world)
+    return StageBatches(
+        corpus, plan, stage, student, reader, draws=draws, taught=cached, frozen=frozen, rank=rank, world=world
+    )

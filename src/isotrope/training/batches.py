@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import torch
@@ -13,10 +12,11 @@ from isotrope.encoders.packing import Batch
 from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import Corpus
 from isotrope.text.plan import Plan, for_process
+from isotrope.training.frozen import FrozenVectors
+from isotrope.training.reading import Draws, Reading, TokenIds
 from isotrope.training.teacher_cache import VectorCache
 
 Item: TypeAlias = dict[str, Any]  # batches and tensors: keyword arguments of the learner
-TokenIds: TypeAlias = Callable[[Encoder, str], list[list[int]]]  # of a column's sentences, as an encoder reads them
 
 
 class StageBatches(Dataset[Item]):
@@ -33,12 +33,15 @@ class StageBatches(Dataset[Item]):
         student: Encoder,
         reader: Encoder,
         *,
+        draws: Draws | None = None,
         taught: VectorCache | None = None,
+        frozen: FrozenVectors | None = None,
         rank: int = 0,
         world: int = 1,
     ) -> None:
         self.corpus, self.plan, self.stage = corpus, plan, stage
-        self.student, self.reader, self.taught = student, reader, taught
+        self.student, self.reader, self.draws = student, reader, draws or {}
+        self.taught, self.frozen = taught, frozen
         self.rank, self.world = rank, world
 
     def __len__(self) -> int:
@@ -51,30 +54,34 @@ class StageBatches(Dataset[Item]):
 
     def item(self, rows: list[int], generator: torch.Generator) -> Item:
         """The named rows as keyword arguments of the learner."""
-        texts, longest = self.corpus.rows(rows), self.stage.training.max_length
-        item = laid_out(
-            self.stage, self.student, self.reader, lambda encoder, column: encoder.tokenize(texts[column], longest)
-        )
+        reading, longest = Reading(self.corpus, rows, self.draws, generator), self.stage.training.max_length
+
+        def ids(encoder: Encoder, view: str, column: str) -> list[list[int]]:
+            return reading.ids(encoder, view, column, longest)
+
+        item = laid_out(self.stage, self.student, self.reader, ids)
         if self.stage.supervision.labels:
-            item["labels"] = torch.tensor(texts[self.stage.supervision.labels])
+            item["labels"] = torch.tensor(reading.texts[self.stage.supervision.labels])
         if self.taught is not None:
-            item["taught"] = self.taught[rows]
+            item["taught"] = self.taught[reading.rows("second", *self.stage.views.second.columns)]
+        if self.frozen is not None:
+            item["frozen"] = self.frozen.of(reading.rows)
         return self.stage.objective.prepare(item, self.student.tokenizer, generator)
 
 
 def laid_out(stage: Stage, student: Encoder, reader: Encoder, ids: TokenIds) -> Item:
     """The texts that a stage reads, each laid out for the one who reads it; `reader` has the guide's tokenizer."""
 
-    def batch(encoder: Encoder, *columns: str) -> Batch:
-        return encoder.lay_out([one for column in columns for one in ids(encoder, column)])
+    def batch(encoder: Encoder, place: str, *columns: str) -> Batch:
+        return encoder.lay_out([one for column in columns for one in ids(encoder, place, column)])
 
     item: Item = {}
     readers = {"first": student, "second": reader}
     made: dict[Any, Batch] = {}  # where both views read the same text in the same way, they share a batch
     for name in stage.objective.reads:
-        columns = getattr(stage.views, name).columns
-        key = id(readers[name]), columns
-        item[name] = made[key] = made[key] if key in made else batch(readers[name], *columns)
+        view = getattr(stage.views, name)
+        key = id(readers[name]), view.columns, "" if view.draw.fixed else name
+        item[name] = made[key] = made[key] if key in made else batch(readers[name], name, *view.columns)
     if stage.views.negative:
-        item["negative"] = batch(reader, stage.views.negative)
-    return item | {name: batch(student, column) for name, column in stage.supervision.texts.items()}
+        item["negative"] = batch(reader, "negative", stage.views.negative)
+    return item | {name: batch(student, name, column) for name, column in stage.supervision.texts.items()}

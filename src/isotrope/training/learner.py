@@ -7,6 +7,7 @@ parameter.
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
@@ -21,6 +22,7 @@ from isotrope.heads.queue import MemoryQueue
 from isotrope.heads.tower import Tower
 from isotrope.objectives import anchor, gather
 from isotrope.recipes.schema import Stage
+from isotrope.training.guided_negatives import GuidedNegatives
 from isotrope.views.embedding import View
 from isotrope.views.embedding.beside import Seen
 
@@ -28,7 +30,10 @@ from isotrope.views.embedding.beside import Seen
 class Learner(nn.Module):
     """Student, guide, heads, queue, and what objective and supervision train. `forward` is one step of any method."""
 
-    def __init__(self, student: Encoder, guide: Guide, stage: Stage) -> None:
+    def __init__(
+        self, student: Encoder, guide: Guide, stage: Stage, frozen_dims: Mapping[str, int] | None = None
+    ) -> None:
+        """`frozen_dims` has the width of each frozen encoder's vectors that the stage reads."""
         super().__init__()
         self.stage = stage
         self.student, self.guide = student, guide
@@ -36,6 +41,8 @@ class Learner(nn.Module):
         std = getattr(student.backbone.config, "initializer_range", 0.02)
         self.tower = Tower(student.dim, guide.dim, stage.heads, std)
         self.queue = MemoryQueue(stage.queue.size, self.tower.out) if stage.queue.size else None
+        by = stage.negatives.guided_by
+        self.guided = GuidedNegatives(stage.negatives, (frozen_dims or {})[by], stage.queue.size) if by else None
         self.supervision_state = stage.supervision.state(student.dim)
         self.objective_state = stage.objective.state(student)
         needs_origin = stage.objective.anchor > 0 and guide.origin is None
@@ -65,6 +72,7 @@ class Learner(nn.Module):
 
         first, second, negative    batches of the views; `taught` (n, dim): the guide's vectors where they are known
         premise, hypothesis        labelled pairs, and their `labels` (n,)
+        frozen                     what frozen encoders make of the texts, see `training.frozen`
         """
         objective = self.stage.objective
         parts = self.stage.supervision.learn(self, item)
@@ -76,6 +84,51 @@ class Learner(nn.Module):
 
     def compare_views(self, item: dict[str, Any]) -> Tensor:
         """The objective over the batch of all processes; both ways round where the recipe says so."""
+        c, h = self.encode_views(item)
+        keys = [self.tower.guide(one) for one in h]
+        hard = keys.pop() if self.stage.views.negative else None
+        frozen = self._frozen(self.stage.negatives.guided_by, item)
+        directions = zip(c, keys, (("first", "second"), ("second", "first")), strict=False)
+        losses = [self._compare(query, key, hard, frozen, sides) for query, key, sides in directions]
+        if self.training and self.queue is not None:
+            queued = self.guide.queued(item["first"])
+            self.queue.remember(keys[0] if queued is None else self.tower.guide(self._gather(queued)))
+            if self.guided is not None:
+                self.guided.remember(frozen["second" if queued is None else "first"], _layers(keys[0]))
+        return torch.stack(losses).mean()
+
+    def encode_views(self, item: dict[str, Any]) -> tuple[list[Tensor], list[Tensor]]:
+        """The student's vectors and the guide's over all processes, (n, dim) each or (n, layers, dim).
+
+        One of either for each direction; behind the guide's, those of hard negatives. They are computed once in a step.
+        """
+        if "encoded" not in item:
+            item["encoded"] = self._encode_views(item)
+        encoded: tuple[list[Tensor], list[Tensor]] = item["encoded"]
+        return encoded
+
+    def after_step(self, progress: float) -> None:
+        """What follows the optimiser's step: averaging, clamping, the queue. `progress` is the share of the run."""
+        self.guide.after_step(self.student, progress)
+        self.tower.after_step(self.guide, progress)
+        self.stage.objective.after_step(self.objective_state)
+        if self.queue is not None:
+            self.queue.after_step()
+        if self.guided is not None:
+            self.guided.after_step()
+
+    @property
+    def acts_after_step(self) -> bool:
+        """Whether `after_step` does anything."""
+        learns = any(parameter.requires_grad for parameter in self.objective_state.parameters())
+        moves = type(self.guide).after_step is not Guide.after_step
+        return moves or learns or self.queue is not None
+
+    def log_figures(self) -> dict[str, float]:
+        """What the log has beside the loss and its parts."""
+        return self.stage.objective.figures(self.objective_state)
+
+    def _encode_views(self, item: dict[str, Any]) -> tuple[list[Tensor], list[Tensor]]:
         views = self.stage.views
         first = Seen(item["first"], self._seen(views.first, item["first"], item))
         second = Seen(item["second"], self._seen(views.second, item["second"], item))
@@ -89,31 +142,7 @@ class Learner(nn.Module):
             h = [item["taught"], *h]
         else:
             c, h = self.guide.encode(self.student, mine, theirs)
-        c, keys = [self._gather(one) for one in c], [self.tower.guide(self._gather(one)) for one in h]
-        hard = keys.pop() if views.negative else None
-        losses = [self._compare(query, key, hard) for query, key in zip(c, keys, strict=True)]
-        if self.training and self.queue is not None:
-            self.queue.remember(keys[0])
-        return torch.stack(losses).mean()
-
-    def after_step(self, progress: float) -> None:
-        """What follows the optimiser's step: averaging, clamping, the queue. `progress` is the share of the run."""
-        self.guide.after_step(self.student, progress)
-        self.tower.after_step(self.guide, progress)
-        self.stage.objective.after_step(self.objective_state)
-        if self.queue is not None:
-            self.queue.after_step()
-
-    @property
-    def acts_after_step(self) -> bool:
-        """Whether `after_step` does anything."""
-        learns = any(parameter.requires_grad for parameter in self.objective_state.parameters())
-        moves = type(self.guide).after_step is not Guide.after_step
-        return moves or learns or self.queue is not None
-
-    def log_figures(self) -> dict[str, float]:
-        """What the log has beside the loss and its parts."""
-        return self.stage.objective.figures(self.objective_state)
+        return [self._gather(one) for one in c], [self._gather(one) for one in h]
 
     def _seen(self, view: View, batch: Batch, item: dict[str, Any]) -> EmbeddingView | None:
         labels = item.get("labels")
@@ -130,17 +159,34 @@ class Learner(nn.Module):
         """
         return torch.cat([gather(column) for column in vectors.chunk(self.columns)]) if self.training else vectors
 
-    def _compare(self, c: Tensor, h: Tensor, hard: Tensor | None) -> Tensor:
+    def _frozen(self, name: str | None, item: dict[str, Any]) -> dict[str, Tensor]:
+        """What a frozen encoder makes of the texts of each side, over all processes, (n, its dim)."""
+        found = {} if name is None else item["frozen"]
+        return {side: self._gather(vectors) for (by, side), vectors in found.items() if by == name}
+
+    def _compare(
+        self, c: Tensor, h: Tensor, hard: Tensor | None, frozen: dict[str, Tensor], sides: tuple[str, str]
+    ) -> Tensor:
         """The objective. Heads see the whole gathered batch, so batch norm is that of one process.
 
-        Where columns are contrasted apart, the objective is each one's own, and the mean of theirs.
+        Where columns are contrasted apart, the objective is each one's own, and the mean of theirs. `sides` are those
+        that `c` and `h` are of.
         """
         queue = None if self.queue is None else self.queue()
         parts = self.columns if self.stage.views.contrast == "by-column" else 1
-        pairs = zip(self.tower.student(c).chunk(parts), h.chunk(parts), strict=True)
-        state = self.objective_state
-        losses = [self.stage.objective(query, keys, state, queue=queue, hard=hard) for query, keys in pairs]
+        outs: list[Tensor | None] = [None] * parts
+        if self.guided is not None:
+            texts = zip(*(frozen[side].chunk(parts) for side in sides), strict=True)
+            outs = [self.guided(*pair, frozen.get("negative"), _layers(h)) for pair in texts]
+        pairs = zip(self.tower.student(c).chunk(parts), h.chunk(parts), outs, strict=True)
+        compare, state = self.stage.objective, self.objective_state
+        losses = [compare(query, keys, state, queue=queue, hard=hard, left_out=out) for query, keys, out in pairs]
         return torch.stack(losses).mean()
+
+
+def _layers(vectors: Tensor) -> int:
+    """How many there are of each text: (n, dim) or (n, layers, dim)."""
+    return vectors[0].numel() // vectors.shape[-1]
 
 
 def set_dropout(model: nn.Module, rate: float) -> None:

@@ -35,6 +35,8 @@ from isotrope.training.assemble import finished, make_batches, make_learner, pro
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import writing
 from isotrope.training.development import development_scores, development_sets
+from isotrope.training.frozen import FOLDER as FROZEN
+from isotrope.training.frozen import FrozenEncoders
 from isotrope.training.monitor import Monitor, Score
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
 from isotrope.training.result import Run
@@ -173,9 +175,11 @@ class Session:
             return self._made(done, encoder)
         started = {"previous": lambda: encoder, "model": self.begin}.get(stage.start, lambda: load(stage.start))()
         set_seed(stage.training.seed)
-        learner = make_learner(stage, started, encoder)
+        frozen = FrozenEncoders(started)
+        learner = make_learner(stage, started, encoder, frozen)
         student = learner.student
-        batches = make_batches(text.corpus, text.plan, stage, student, learner.guide, folder)
+        batches = make_batches(text.corpus, text.plan, stage, student, learner.guide, folder, frozen, text.held_out)
+        del frozen  # with the encoders that it loaded: their vectors are on disk now
         monitored = text.held_out or list(range(min(MONITORED_ROWS, len(text.corpus))))
         monitor = Monitor(
             batch=batches.item(monitored, torch.Generator().manual_seed(0)),
@@ -209,7 +213,8 @@ class Session:
         """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
         if is_main_process():
             only_step_0 = all(log.read_text().count("\n") == 1 for log in self.folder.rglob(LOG))
-            took_long = [*self.folder.rglob("checkpoint-*"), *self.folder.rglob("teacher")]
+            long = ("checkpoint-*", "teacher", FROZEN, "draw-*")
+            took_long = [path for name in long for path in self.folder.rglob(name)]
             if only_step_0 and not took_long:
                 shutil.rmtree(self.folder)
 

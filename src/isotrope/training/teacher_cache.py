@@ -1,4 +1,4 @@
-"""Vectors of a frozen teacher on disk: computed once, read at every epoch."""
+"""Vectors of a frozen encoder on disk: computed once, read at every epoch."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class VectorCache:
         """Encodes what is not there yet, cut at `max_length` as the batches are."""
         starts = range(int(self._done.read_text()), len(corpus), batch_size)
         with self._file.open("r+b") as file:  # not through the map: there a full disk is the end of the process
-            for start in progress(starts, "Encoding with the teacher", shown=True):
+            for start in progress(starts, "Encoding for training", shown=True):
                 texts = corpus.rows(range(start, min(start + batch_size, len(corpus))))[column]
                 batch = teacher.lay_out(teacher.tokenize(texts, max_length)).to(teacher.device)
                 file.seek(self.vectors.offset + self.vectors.strides[0] * start)

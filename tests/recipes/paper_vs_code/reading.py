@@ -16,6 +16,7 @@ from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
 from isotrope.training.assemble import finished, make_batches, make_learner
 from isotrope.training.bar import RunBar
+from isotrope.training.frozen import FrozenEncoders
 from isotrope.training.learner import Learner
 from isotrope.training.loop import Loop
 from isotrope.training.monitor import Monitor
@@ -97,7 +98,7 @@ def loop_of(recipe: str, model: str, folder: Path, score: Callable[[Any], float]
         drop_last=training.drop_last,
         folder=corpus.folder,
     )
-    batches = make_batches(corpus, plan, stage, student, learner.guide, folder)
+    batches = make_batches(corpus, plan, stage, student, learner.guide, folder, FrozenEncoders(student))
     measured = batches.item([0, 1, 2, 3], torch.Generator())
     monitor = Monitor(measured, False, lambda: finished(student, isotrope.load(model), stage), score)
     return stage_loop(learner, batches, monitor, folder, RunBar("test"))

@@ -12,13 +12,15 @@ silent, [CLS] and [SEP] are left alone, since they carry no word of the sentence
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import torch
 from pydantic import model_validator
 from torch import Tensor
 
 from isotrope.parts import Called, Spec
+from isotrope.views.drawn import DRAWN, DrawnText
+from isotrope.views.drawn.as_it_stands import AsItStands
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder
@@ -33,6 +35,7 @@ class View(Spec):
     """How a sentence is seen: which text, and what is done to its embeddings. The spec is the view itself."""
 
     column: str | tuple[str, ...] = "text"  # several columns: their sentences stand side by side in the batch
+    draw: Annotated[DrawnText, DRAWN] = AsItStands()  # what of the text is read, anew at each batch
     needs_labels: ClassVar[bool] = False  # whether it follows the gradient of a supervised loss
 
     @property
