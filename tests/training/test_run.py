@@ -126,6 +126,7 @@ def begun(run: Path) -> dict[str, tuple[int, bytes]]:
         ({"recipe": "sg-opt:official"}, "recipe 'sg-opt:paper' -> 'sg-opt:official'"),
         ({"model": "bundled"}, "encoder' -> 'bundled'"),
         ({"dev": "bundled"}, "dev None -> 'bundled'"),
+        ({"unit": "sentence"}, "unit 'auto' -> 'sentence'"),
         ({"sentences": TEXTS[1:]}, "the text differs from that of the original run: .*rows 120 -> 119"),
         ({"sentences": TEXTS[::-1]}, "the text differs from that of the original run"),
     ],

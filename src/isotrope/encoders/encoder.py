@@ -132,6 +132,12 @@ class Encoder(nn.Module):
         ids: list[list[int]] = encoded["input_ids"]
         return ids
 
+    def too_long(self, sentences: Sequence[str], max_length: int | None = None) -> list[bool]:
+        """Of each sentence, whether `tokenize` would cut it."""
+        longest = min(max_length or self.max_seq_length, self.max_seq_length)
+        encoded = self.tokenizer(list(sentences), truncation=False, return_attention_mask=False, verbose=False)
+        return [len(ids) > longest for ids in encoded["input_ids"]]
+
     def batch(self, sentences: Sequence[str]) -> Batch:
         """Sentences -> one batch, packed if this encoder packs, on its device."""
         return self.lay_out(self.tokenize(sentences)).to(self.device)
