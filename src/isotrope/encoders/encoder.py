@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch, lay_out
-from isotrope.encoders.pooling import Pooling, mix
+from isotrope.encoders.pooling import OWN, Pooling, mix
 from isotrope.encoders.precision import dtype_of
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import progress
@@ -102,10 +102,12 @@ class Encoder(nn.Module):
 
     def with_pooling(self, pooling: Pooling | str) -> Encoder:
         """The same weights (shared, not copied) under a pooling. What stands behind another one is left out, except
-        normalisation, which does not depend on it.
+        normalisation, which does not depend on it. `own` changes nothing.
         """
         from isotrope.encoders.after_pooling import cls_mlp, is_normalize
 
+        if pooling == OWN:
+            return self.with_after_pooling(self.after_pooling)
         pooling = Pooling.parse(pooling) if isinstance(pooling, str) else pooling
         if pooling.resolve(self.backbone.layers) == self.pooling:
             return self.with_after_pooling(self.after_pooling)

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from isotrope.io.errors import IsotropeError, nearest
 
+OWN = "own"  # in a recipe: as the encoder was saved
 # sentence-transformers' name of the reduction over tokens, for each of ours
 REDUCTIONS = {"cls": "cls", "cls-mlp": "cls", "mean": "mean", "max": "max", "last2": "mean", "first-last": "mean"}
 # further reductions that a sentence-transformers folder may ask for; kept as they are

@@ -17,7 +17,7 @@ from pydantic import Field
 from sentence_transformers.base.modules import Normalize
 
 from isotrope.encoders import Encoder
-from isotrope.encoders.after_pooling import is_normalize
+from isotrope.encoders.after_pooling import without_last_normalize
 from isotrope.fits.base import FitSpec, Floats, affine, unit
 from isotrope.io.errors import IsotropeError
 
@@ -44,17 +44,16 @@ class Smoothing(FitSpec):
         mean = vectors.mean(0)
         pull = neighbour_map(vectors - mean, self.neighbours, self.threshold, self.ridge)  # G
         smooth = affine(np.eye(len(mean)) + self.strength * pull, mean).to(encoder.device)
-        ends = [module for module in encoder.after_pooling[-1:] if is_normalize(module)]
-        scaled = ends or [Normalize()]  # the map is of vectors of length one
-        before = list(encoder.after_pooling)[: len(encoder.after_pooling) - len(ends)]
-        return encoder.with_after_pooling([*before, *scaled, smooth, *ends])
+        before, last = without_last_normalize(encoder.after_pooling)
+        scaled = last or [Normalize()]  # the map is of vectors of length one
+        return encoder.with_after_pooling([*before, *scaled, smooth, *last])
 
 
 def neighbour_map(x: NDArray[Any], neighbours: int, threshold: float, ridge: float) -> Floats:
     """G, (dim, dim), from vectors x (n, dim) around their mean, u their directions:
 
-        a_i = Σ_j w_ij u_j / Σ_j w_ij,   w_ij = max(cos(u_i, u_j) - threshold, 0) for the nearest j ≠ i, else 0
-        G = argmin Σ_i ‖u_i G - a_i‖² + r ‖G‖²,   over those i that have neighbours, r = ridge tr(UᵀU) / dim
+    a_i = Σ_j w_ij u_j / Σ_j w_ij,   w_ij = max(cos(u_i, u_j) - threshold, 0) for the nearest j ≠ i, else 0
+    G = argmin Σ_i ‖u_i G - a_i‖² + r ‖G‖²,   over those i that have neighbours, r = ridge tr(UᵀU) / dim
     """
     u = unit(x)
     targets, has = neighbour_means(u, neighbours, threshold)

@@ -6,7 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
-from isotrope.encoders.pooling import Pooling
+from isotrope.encoders.pooling import OWN, Pooling
+from isotrope.fits import FITS, FitSpec
 from isotrope.guides import GUIDES, GuideSpec
 from isotrope.guides.itself import ItselfSpec
 from isotrope.heads.queue import Queue
@@ -26,7 +27,7 @@ from isotrope.views.text import TEXT_VIEWS, TextViewSpec
 
 def _pooling(name: str) -> str:
     try:
-        return str(Pooling.parse(name))
+        return name if name == OWN else str(Pooling.parse(name))
     except IsotropeError as error:
         raise ValueError(str(error)) from error
 
@@ -48,7 +49,7 @@ class Views(Section):
 
 
 class PoolingChoice(Section):
-    """`training` is pooled while learning, `evaluation` is what is saved and measured."""
+    """`training` is pooled while learning, `evaluation` is what is saved and measured; `own`: as the encoder has it."""
 
     training: PoolingName = "cls"
     evaluation: PoolingName = "cls"
@@ -86,7 +87,7 @@ class Training(Section):
 
 
 class Stage(Section):
-    """One run of the loop."""
+    """One run of the loop, and what is fitted on the same text behind it; either may be missing."""
 
     start: str = "previous"  # the encoder of the stage before (or of the call); `model`: of the call; or name or folder
     views: Views = Views()
@@ -98,6 +99,7 @@ class Stage(Section):
     heads: Heads = Heads()
     supervision: Annotated[Supervision, SUPERVISION] = Unsupervised()
     training: Training = Training()
+    fit: Annotated[FitSpec, FITS] | None = None
 
     @model_validator(mode="after")
     def _fit_together(self) -> Stage:
@@ -111,7 +113,12 @@ class Stage(Section):
         wanted += self.columns_of("negative")
         wanted += self.supervision.texts.values()
         wanted += [self.supervision.labels] if self.supervision.labels else []
-        return tuple(dict.fromkeys(wanted))
+        return tuple(dict.fromkeys(wanted or ["text"]))
+
+    @property
+    def learns(self) -> bool:
+        """Whether anything is learnt by gradient."""
+        return bool(self.objective.reads or self.supervision.texts)
 
     def columns_of(self, side: str) -> tuple[str, ...]:
         """Where the texts of `first`, `second` or `negative` stand."""

@@ -33,7 +33,14 @@ from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe
 from isotrope.text.sources import Source, as_sources, shown
 from isotrope.text.units import Unit
-from isotrope.training.assemble import finished, make_batches, make_learner, probe, with_teacher
+from isotrope.training.assemble import (
+    finished,
+    make_batches,
+    make_learner,
+    probe,
+    trained_student,
+    with_teacher,
+)
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import writing
 from isotrope.training.development import development_scores, development_sets
@@ -193,6 +200,23 @@ class Session:
             return self._made(done, encoder)
         started = {"previous": lambda: encoder, "model": self.begin}.get(stage.start, lambda: load(stage.start))()
         set_seed(stage.training.seed)
+        result = finished(trained_student(started, stage), started, stage)
+        if stage.learns:
+            result = self._learnt(number, started, encoder, text, score, resume=resume)
+        if stage.fit is not None:
+            result = stage.fit.fit(result, text.drawn(stage.fit.texts, stage.training.seed))
+        if len(self.recipe.stages) == 1:
+            return result
+        with main_process_first():
+            self.save(result, done)
+        return self._made(done, started)
+
+    def _learnt(
+        self, number: int, started: Encoder, encoder: Encoder, text: StageText, score: Score | None, *, resume: bool
+    ) -> Encoder:
+        """What the loop makes of the encoder that the stage starts from."""
+        stage, folder = self.recipe.stages[number], stage_folders(self.folder, self.recipe)[number]
+        assert text.plan is not None
         frozen = FrozenEncoders(started)
         learner = make_learner(stage, started, encoder, frozen)
         student = learner.student
@@ -207,12 +231,7 @@ class Session:
         )
         bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
         stage_loop(learner, batches, monitor, folder, bar).run(resume=resume)
-        result = finished(student, started, stage).eval()
-        if len(self.recipe.stages) == 1:
-            return result
-        with main_process_first():
-            self.save(result, done)
-        return self._made(done, started)
+        return finished(student, started, stage).eval()
 
     def save(self, encoder: Encoder, folder: Path) -> None:
         """Saves what a stage or the run made; what was there already is left as it is."""

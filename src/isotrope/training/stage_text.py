@@ -11,7 +11,7 @@ import numpy as np
 
 from isotrope.encoders import Encoder
 from isotrope.io.errors import IsotropeError
-from isotrope.recipes.schema import Recipe, Stage
+from isotrope.recipes.schema import Recipe, Stage, Training
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source, kind_of, shown, text_columns
@@ -32,9 +32,17 @@ class StageText(NamedTuple):
     """
 
     corpus: Corpus
-    plan: Plan
+    plan: Plan | None  # None where nothing is learnt by gradient
     held_out: list[int]
     notes: tuple[str, ...]
+
+    def drawn(self, most: int, seed: int) -> list[str]:
+        """At most so many texts of the first column, none of them held out."""
+        rows = np.setdiff1d(np.arange(len(self.corpus)), self.held_out)
+        if len(rows) > most:
+            rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+        texts: list[str] = self.corpus.rows(rows.tolist())[text_columns(self.corpus.columns)[0]]
+        return texts
 
 
 def read_stage_text(
@@ -59,7 +67,12 @@ def read_stage_text(
     _build(given, stage.columns, there, called, units if stage.columns == PLAIN else None, resume=resume)
     corpus = Corpus(there)
     held_out = [] if scored else held_out_rows(corpus, MONITORED_ROWS)
-    plan = plan_batches(
+    plan = _plan(corpus, training, held_out, there) if stage.learns else None
+    return StageText(corpus, plan, held_out, tuple(_notes(corpus, units, reader, training.max_length)))
+
+
+def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: Path) -> Plan:
+    return plan_batches(
         corpus,
         batch_size=training.batch_size,
         epochs=training.epochs,
@@ -67,9 +80,8 @@ def read_stage_text(
         seed=training.seed,
         drop_last=training.drop_last,
         held_out=held_out,
-        folder=there,
+        folder=folder,
     )
-    return StageText(corpus, plan, held_out, tuple(_notes(corpus, units, reader, training.max_length)))
 
 
 def check_splittable(recipe: Recipe, unit: str) -> None:
