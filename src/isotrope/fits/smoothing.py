@@ -21,32 +21,51 @@ from isotrope.encoders.after_pooling import without_last_normalize
 from isotrope.fits.base import FitSpec, Floats, affine, unit
 from isotrope.io.errors import IsotropeError
 
+FEWEST = 20  # texts
 ROWS_AT_ONCE = 1024  # of the matrix of cosines
 
 
 class Smoothing(FitSpec):
     """`strength` of the pull; `neighbours` at most, and only those whose cosine, around the mean, is above `threshold`.
 
-    `ridge` is relative to the mean variance: what little text says nothing about stays as it was.
+    `whitening` comes first: 0 leaves the directions as they vary, 1 whitens them wholly. A raw encoder's vectors vary
+    mostly in a few directions that say little, and need some; a sentence encoder's do not. `ridge` is relative to the
+    mean variance: what little text says nothing about stays as it was.
     """
 
     kind: Literal["smoothing"] = "smoothing"
     strength: float = Field(default=0.5, gt=0, le=10)
     neighbours: int = Field(default=30, ge=1)
     threshold: float = Field(default=0.5, ge=-1, lt=1)
+    whitening: float = Field(default=0.0, ge=0, le=1)
     ridge: float = Field(default=0.05, gt=0)
 
     def fit(self, encoder: Encoder, sentences: Sequence[str]) -> Encoder:
         """Encodes the sentences once; the rest takes seconds."""
-        if len(sentences) < 2:
-            raise IsotropeError(f"smoothing needs texts that have neighbours; here is {len(sentences)}: give more text")
+        if len(sentences) < FEWEST:
+            raise IsotropeError(
+                f"smoothing needs texts that have neighbours, at least {FEWEST}; here are {len(sentences)}: "
+                "give more text"
+            )
         vectors = unit(encoder.encode(list(sentences)))
         mean = vectors.mean(0)
-        pull = neighbour_map(vectors - mean, self.neighbours, self.threshold, self.ridge)  # G
-        smooth = affine(np.eye(len(mean)) + self.strength * pull, mean).to(encoder.device)
+        turned = part_whitening(vectors - mean, self.whitening)  # W
+        pull = neighbour_map((vectors - mean) @ turned, self.neighbours, self.threshold, self.ridge)  # G
+        smooth = affine(turned + self.strength * turned @ pull, mean).to(encoder.device)
         before, last = without_last_normalize(encoder.after_pooling)
         scaled = last or [Normalize()]  # the map is of vectors of length one
         return encoder.with_after_pooling([*before, *scaled, smooth, *last])
+
+
+def part_whitening(x: NDArray[Any], power: float) -> Floats:
+    """W = U Λ^(-power / 2) Uᵀ, (dim, dim), where UΛUᵀ is the covariance of x (n, dim), which is around its mean.
+
+    A variance below a thousandth of the mean one counts as that much: it is noise, or of too few texts.
+    """
+    variances, directions = np.linalg.eigh(x.T.astype(np.float64) @ x / len(x))
+    variances = np.maximum(variances / variances.mean(), 1e-3)
+    turned: Floats = (directions * variances ** (-power / 2)) @ directions.T
+    return turned
 
 
 def neighbour_map(x: NDArray[Any], neighbours: int, threshold: float, ridge: float) -> Floats:
