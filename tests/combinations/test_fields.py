@@ -47,6 +47,11 @@ FLIPS: dict[tuple[str, str, str], tuple[Table, Table]] = {  # (section, kind, ke
         {"objective": {"variant": "opt2"}},
     ),
 }
+LEARNT: Table = {"objective": {"learnable_temperature": True}}
+FLIPS |= {
+    ("objective", kind, "temperature_rate"): (LEARNT, {"objective": {"temperature_rate": 0.9}})
+    for kind in ("nt-xent", "info-nce", "self-guided")
+}
 CHANGED: dict[str, Any] = {
     "column": "other",
     "draw": {"kind": "crop"},

@@ -165,6 +165,7 @@ def test_shared_keys_are_those_of_a_common_base() -> None:
         "weight",
         "temperature",
         "learnable_temperature",
+        "temperature_rate",
     }
     assert shared_keys(TokenCutoff, Dropout) == {"kind", "column", "draw", "variant", "at"}
     assert shared_keys(TokenCutoff, Shuffle) == {"kind", "column", "draw", "variant"}

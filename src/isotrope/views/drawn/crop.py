@@ -38,9 +38,9 @@ class Crop(DrawnText):
         for name in ("size", "words"):
             shares = getattr(self, name)
             if isinstance(shares, tuple) and shares[0] > shares[1]:
-                raise ValueError(f"draw.{name} is the least and the largest share, in this order")
+                raise ValueError(f"{name} is the least and the largest share, in this order")
             if shares == (1.0, 1.0):
-                raise ValueError(f"draw.{name} [1.0, 1.0] would always be the whole text")
+                raise ValueError(f"{name} [1.0, 1.0] would always be the whole text")
         return self
 
     def prepare(self, ground: Ground) -> Draw:
