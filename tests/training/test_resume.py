@@ -33,6 +33,7 @@ CASES: dict[str, dict[str, Any]] = {
         "sentences": [{"view1": one, "view2": other} for one, other in PAIRS],
         "set": OFTEN | {"heads.predictor.ratio": 1, "guide.momentum": 0.9},
     },
+    "rankcse:start": {"sentences": TEXTS, "set": OFTEN | {"training.batch_size": 8}},
     "parallel": {
         "sentences": [{"source": one, "target": other} for one, other in PAIRS],
         "set": OFTEN | {"queue.size": 20},  # it wraps around within three steps

@@ -41,8 +41,7 @@ class Monitor:
             torch.manual_seed(0)
             learner.eval()
             loss = float(learner(**batch)["loss"])
-            text = batch.get("first", batch.get("premise"))
-            assert isinstance(text, Batch)
+            text: Batch = next(batch[name] for name in ("plain", "first", "premise") if name in batch)
             vectors = learner.student(text)
             learner.train()  # two texts of one meaning where there are two, else what views and dropout make of one
             other = batch.get("second", text) if learner.guide.reader is None else text
