@@ -23,6 +23,7 @@ from isotrope.training.batches import laid_out
 from isotrope.training.frozen import FrozenVectors
 from isotrope.training.learner import Learner
 from isotrope.training.reading import Reading, prepare_draws
+from isotrope.training.stage_loop import groups_of
 
 Table = dict[str, Any]
 PAIR = ["sentence1", "sentence2"]
@@ -226,4 +227,4 @@ def _copied(encoder: isotrope.Encoder) -> isotrope.Encoder:
 
 
 def optimiser_of(learner: Learner) -> torch.optim.Optimizer:
-    return torch.optim.SGD([p for p in learner.parameters() if p.requires_grad], lr=0.05)
+    return torch.optim.SGD(groups_of(learner, weight_decay=0.0), lr=0.05)

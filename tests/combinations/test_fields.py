@@ -24,6 +24,7 @@ AROUND: dict[str, Table] = {
     "listnet": {"objective": {"kind": "none"}},
     "teacher": {"guide": {"model": "TEACHER"}},
     "dual": {"guide": {"model": "TEACHER"}},
+    "momentum-queue": {"queue": {"size": 6}},
     "self-guided": {"guide": {"kind": "frozen-layers"}},
     "adversarial": {"supervision": {"kind": "nli"}, "views": {"first": {"column": PAIR}, "second": {"column": PAIR}}},
     "none": {"supervision": {"kind": "nli"}},
@@ -65,6 +66,11 @@ FLIPS: dict[tuple[str, str, str], tuple[Table, Table]] = {  # (section, kind, ke
         {"guide": {"kind": "frozen-layers", "sampler": "uniform"}, "objective": {"variant": "opt1"}},
         {"objective": {"variant": "opt2"}},
     ),
+}
+LEARNT: Table = {"objective": {"learnable_temperature": True}}
+FLIPS |= {
+    ("objective", kind, "temperature_rate"): (LEARNT, {"objective": {"temperature_rate": 0.9}})
+    for kind in ("nt-xent", "info-nce", "self-guided")
 }
 CHANGED: dict[str, Any] = {
     "column": "other",

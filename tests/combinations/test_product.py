@@ -152,6 +152,17 @@ def test_distillation_through_the_first_view(bench: Bench) -> None:
         assert works_or_is_refused(bench, table) == (first not in ("apart", "adversarial"))
 
 
+@pytest.mark.parametrize("heads", ["bare", "both", "momentum", "student only"])
+def test_the_queue_of_a_momentum_copy(bench: Bench, heads: str) -> None:
+    """It works with whatever has negatives, and only where there is a queue."""
+    for objective, (queue, symmetric, negative) in itertools.product(("nt-xent", "info-nce", "bootstrap"), SWITCHES):
+        table = combination("token", "none", "self", objective, heads, queue, symmetric, negative)
+        table["guide"] = {"kind": "momentum-queue", "momentum": 0.9}
+        doubled = symmetric and objective == "nt-xent" and heads == "bare"
+        wanted = queue and objective != "bootstrap" and heads != "momentum" and not doubled
+        assert works_or_is_refused(bench, table) == wanted
+
+
 def test_the_adversarial_view_works_on_either_side(bench: Bench) -> None:
     for first, second, guide in itertools.product(
         ("none", "adversarial"), ("shuffle", "adversarial"), ("self", "momentum")

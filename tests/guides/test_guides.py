@@ -247,3 +247,23 @@ def test_a_guide_of_ones_own_is_a_class_or_a_function(thing: Any, student: Encod
 def test_what_belongs_to_a_sampler_comes_with_it(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(IsotropeError, match=message):
         GUIDES.make("frozen-layers", **settings)
+
+
+def test_the_copy_of_a_momentum_queue_speaks_through_the_queue_alone(student: isotrope.Encoder) -> None:
+    guide = GUIDES.make("momentum-queue", momentum=0.5).build(student, another)
+    batch = student.batch(TEXTS)
+    with torch.no_grad():
+        start = student(batch)
+        for parameter in student.parameters():
+            parameter.mul_(1.2)
+    one, other = Seen(batch), Seen(batch)
+    (c,), (h,) = guide.encode(student, [one], [other])
+    assert h.requires_grad  # ESimCSE's positives learn
+    assert torch.equal(h, guide(batch, student))
+    queued = guide.queued(batch)
+    assert queued is not None
+    assert torch.allclose(queued, start, atol=1e-6)
+    assert not queued.requires_grad
+    guide.after_step(student, 0.5)
+    assert not torch.allclose(guide.queued(batch), start, atol=1e-6)
+    assert not torch.allclose(guide.queued(batch), c, atol=1e-6)  # half way

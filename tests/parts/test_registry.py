@@ -58,18 +58,19 @@ def test_a_kind_alone_a_table_and_a_spec_are_one(room: Registry[Any]) -> None:
             "momntum",
             {},
             "guides 'momntum': unknown kind 'momntum' (did you mean 'momentum'?); one of dual, frozen-layers, self, "
-            "momentum, teacher, or package.module:Name",
+            "momentum, momentum-queue, teacher, or package.module:Name",
         ),
         (
             "zzz",
             {},
-            "guides 'zzz': unknown kind 'zzz'; one of dual, frozen-layers, self, momentum, teacher, or "
+            "guides 'zzz': unknown kind 'zzz'; one of dual, frozen-layers, self, momentum, momentum-queue, teacher, or "
             "package.module:Name",
         ),
         (
             5,
             {},
-            "guides '5': unknown kind '5'; one of dual, frozen-layers, self, momentum, teacher, or package.module:Name",
+            "guides '5': unknown kind '5'; one of dual, frozen-layers, self, momentum, momentum-queue, teacher, or "
+            "package.module:Name",
         ),
         ("momentum", {"momentun": 1}, "guides 'momentum': momentun: no such key (did you mean 'momentum'?)"),
         ("self", {"cache": 1}, "guides 'self': cache: kind 'self' has no such key; teacher has it"),
@@ -164,8 +165,9 @@ def test_shared_keys_are_those_of_a_common_base() -> None:
         "weight",
         "temperature",
         "learnable_temperature",
+        "temperature_rate",
     }
-    assert shared_keys(TokenCutoff, Dropout) == {"kind", "column", "variant", "at"}
-    assert shared_keys(TokenCutoff, Shuffle) == {"kind", "column", "variant"}
-    assert shared_keys(TokenCutoff, Other) == {"kind", "column"}
+    assert shared_keys(TokenCutoff, Dropout) == {"kind", "column", "draw", "variant", "at"}
+    assert shared_keys(TokenCutoff, Shuffle) == {"kind", "column", "draw", "variant"}
+    assert shared_keys(TokenCutoff, Other) == {"kind", "column", "draw"}
     assert shared_keys(Spec, Spec) == {"kind"}

@@ -42,7 +42,11 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
         {"views.first.kind": "shuffle", "views.first.rate": 0.1},
         "views.first.rate: kind 'shuffle' has no such key; dropout, feature-cutoff, span-cutoff, token-cutoff have it",
     ),
-    ("simcse", {"guide.momentum": 0.5}, "guide.momentum: kind 'self' has no such key; momentum has it"),
+    (
+        "simcse",
+        {"guide.momentum": 0.5},
+        "guide.momentum: kind 'self' has no such key; momentum, momentum-queue have it",
+    ),
     ("simcse", {"guide.layers": [1]}, "guide.layers: kind 'self' has no such key; frozen-layers has it"),
     ("simcse", {"objective.masked": 0.5}, "objective.masked: kind 'info-nce' has no such key; mlm has it"),
     ("simcse", {"objective.variant": "opt1"}, "objective.variant: kind 'info-nce' has no such key; self-guided has it"),

@@ -58,7 +58,7 @@ def maker(small: str, folder_of_runs: Path) -> Make:
         )
         batches = make_batches(corpus, plan, stage, student, learner.guide, run, frozen)
         monitored = batches.item([0, 1, 2, 3], torch.Generator())
-        monitor = Monitor(monitored, False, lambda: finished(student, encoder, stage), score)
+        monitor = Monitor(monitored, False, lambda: finished(learner.tuned(), encoder, stage), score)
         return stage_loop(learner, batches, monitor, run, RunBar("test"))
 
     return made

@@ -34,6 +34,7 @@ CASES: dict[str, dict[str, Any]] = {
         "set": OFTEN | {"heads.predictor.ratio": 1, "guide.momentum": 0.9},
     },
     "rankcse:start": {"sentences": TEXTS, "set": OFTEN | {"training.batch_size": 8}},
+    "esimcse": {"sentences": TEXTS, "set": OFTEN | {"queue.size": 20}},  # texts that are drawn
     "parallel": {
         "sentences": [{"source": one, "target": other} for one, other in PAIRS],
         "set": OFTEN | {"queue.size": 20},  # it wraps around within three steps

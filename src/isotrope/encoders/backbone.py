@@ -67,6 +67,22 @@ class Backbone(nn.Module):
             states: tuple[Tensor, ...] = self.model(**inputs, output_hidden_states=True).hidden_states
         return tuple(map(self._computed, states))
 
+    def below(self, layer: int) -> list[nn.Parameter]:
+        """The parameters that hidden state `layer` depends on: embeddings and the layers up to it.
+
+        Gradients decide, not names: so it holds for every architecture, and for weights that several layers share.
+        """
+        model, was_training = self.model, self.model.training
+        learning = {parameter: parameter.requires_grad for parameter in model.parameters()}
+        model.eval().requires_grad_(True)
+        with torch.enable_grad():
+            state = self.hidden_states(self._made_up(pack=False))[layer]
+            gradients = torch.autograd.grad(state.sum(), list(learning), allow_unused=True)
+        model.train(was_training)
+        for parameter, learns in learning.items():
+            parameter.requires_grad_(learns)
+        return [one for one, gradient in zip(learning, gradients, strict=True) if gradient is not None]
+
     def inputs(self, batch: Batch, view: EmbeddingView | None = None) -> dict[str, Tensor]:
         """What the transformer is called with."""
         inputs = {"input_ids": batch.input_ids, "attention_mask": batch.attention_mask(self.dtype)}
@@ -113,12 +129,7 @@ class Backbone(nn.Module):
         """
         was_training = self.model.training
         self.model.eval()
-        pad = self.config.pad_token_id or 0
-        ids = torch.arange(3, 3 + 60) % (self.config.vocab_size - pad - 1) + pad + 1
-        sentences = [piece.tolist() for piece in ids.split([27, 14, 19])]
-        device = next(self.model.parameters()).device
-        padded = lay_out(sentences, pad, pack=False).to(device)
-        packed = lay_out(sentences, pad).to(device)
+        padded, packed = self._made_up(pack=False), self._made_up(pack=True)
         wanted = padded.flatten(self(padded))
         padding_ids = {getattr(module, "padding_idx", None) for module in self.model.modules()}
         offsets = (0, *(found + 1 for found in padding_ids if isinstance(found, int)))
@@ -129,6 +140,13 @@ class Backbone(nn.Module):
             fitting = next((offset for offset in offsets if self._gives(wanted, padded, offset)), 0)
         self.position_offset = fitting
         self.model.train(was_training)
+
+    def _made_up(self, *, pack: bool) -> Batch:
+        """Three short sentences of no meaning."""
+        pad = self.config.pad_token_id or 0
+        ids = torch.arange(3, 3 + 60) % (self.config.vocab_size - pad - 1) + pad + 1
+        sentences = [piece.tolist() for piece in ids.split([27, 14, 19])]
+        return lay_out(sentences, pad, pack=pack).to(next(self.model.parameters()).device)
 
     def _gives(self, wanted: Tensor, batch: Batch, offset: int) -> bool:
         """Whether the batch comes out as wanted, (tokens, dim), with positions that are counted from `offset`."""

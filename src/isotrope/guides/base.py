@@ -26,6 +26,7 @@ class GuideSpec(Spec):
     is_student: ClassVar[bool] = False  # both views are encoded by the same weights
     own_tokenizer: ClassVar[bool] = False  # it reads its text in its own way
     follows: ClassVar[bool] = False  # it moves towards the student after each step
+    needs_queue: ClassVar[bool] = False  # without a queue it would be another guide
 
     @property
     def layered(self) -> bool:
@@ -88,6 +89,10 @@ class Guide(nn.Module, ABC):
         """The student's vectors of `mine`, and the guide's of `theirs`: one pass through either."""
         own = in_one_pass(student, mine)
         return own, in_one_pass(lambda batch, view: self(batch, student, view), theirs) if theirs else []
+
+    def queued(self, first: Batch) -> Tensor | None:
+        """What the queue takes of the first view's text, (sentences, dim); None: it takes the keys of the second."""
+        return None
 
     def follow(self, copied: nn.Module, original: nn.Module, progress: float) -> None:
         """Moves a copy towards what it was copied from, as the guide itself moves towards the student."""

@@ -36,7 +36,12 @@ class Itself(Guide):
         return vectors
 
     def encode(self, student: Encoder, mine: Sequence[Seen], theirs: Sequence[Seen]) -> tuple[list[Tensor], ...]:
-        """All of them in one pass. Where both ways round are asked for, a view is encoded once and serves for both."""
-        several = list({id(one): one for one in (*mine, *theirs)}.values())
-        vectors = dict(zip(map(id, several), in_one_pass(student, several), strict=True))
-        return [vectors[id(one)] for one in mine], [vectors[id(one)] for one in theirs]
+        """All of them in one pass."""
+        return by_the_student(student, mine, theirs)
+
+
+def by_the_student(student: Encoder, mine: Sequence[Seen], theirs: Sequence[Seen]) -> tuple[list[Tensor], ...]:
+    """All of them in one pass. Where both ways round are asked for, a view is encoded once and serves for both."""
+    several = list({id(one): one for one in (*mine, *theirs)}.values())
+    vectors = dict(zip(map(id, several), in_one_pass(student, several), strict=True))
+    return [vectors[id(one)] for one in mine], [vectors[id(one)] for one in theirs]

@@ -105,7 +105,7 @@ class IsotropeLoss(nn.Module):
     @property
     def encoder(self) -> Encoder:
         """The student as `isotrope.train` would save it: with the recipe's evaluation pooling."""
-        return finished(self.learner.student, self._held[1], self.learner.stage)
+        return finished(self.learner.tuned(), self._held[1], self.learner.stage)
 
     def callback(self) -> TrainerCallback:
         """For the trainer's `callbacks`: momentum copies, queues and learnt temperatures are told of each step."""

@@ -6,7 +6,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import torch
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from isotrope.parts import Called, Spec
@@ -69,6 +69,10 @@ class Objective(Spec):
         """
         raise NotImplementedError
 
+    def rate_of_its_own(self) -> float | None:
+        """The learning rate of what its state trains; None: that of the run."""
+        return None
+
     def after_step(self, state: Any) -> None:
         """Called after each step of the optimiser."""
 
@@ -88,6 +92,7 @@ class Contrastive(Weighted):
 
     temperature: float = Field(default=0.05, gt=0)
     learnable_temperature: bool = False
+    temperature_rate: float | None = Field(default=None, gt=0)  # a learning rate of its own; None: that of the run
 
     @property
     def takes_negatives(self) -> bool:
@@ -98,6 +103,16 @@ class Contrastive(Weighted):
     def can_leave_out(self) -> bool:
         """Always."""
         return True
+
+    @model_validator(mode="after")
+    def _rate_of_what_learns(self) -> Contrastive:
+        if self.temperature_rate is not None and not self.learnable_temperature:
+            raise ValueError("temperature_rate has no effect without learnable_temperature")
+        return self
+
+    def rate_of_its_own(self) -> float | None:
+        """The temperature's."""
+        return self.temperature_rate
 
     def state(self, student: Encoder) -> Temperature:
         """The temperature."""

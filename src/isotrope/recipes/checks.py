@@ -63,6 +63,9 @@ def _guide(stage: Stage) -> Iterator[str]:
             "keyword-only argument named view"
         )
 
+    if stage.guide.needs_queue and not stage.queue.size:
+        yield f"guide.kind '{stage.guide.kind}' is for the queue: set queue.size, or guide.kind = \"self\""
+
 
 def _layers(stage: Stage) -> Iterator[str]:
     if stage.objective.layered != stage.guide.layered:

@@ -64,6 +64,8 @@ class Training(Section):
     dropout: float | None = Field(default=None, ge=0, lt=1)  # None: the encoder's own; 0 takes it out
     max_length: int | None = Field(default=None, ge=4)
     freeze_embeddings: bool = False
+    layers: int | None = Field(default=None, ge=1)  # only the last so many learn, and what is behind; None: all
+    keep_start: float = Field(default=0.0, ge=0, lt=1)  # share of the starting weights in what is measured and saved
     drop_last: bool = True
     eval_steps: int = Field(default=50, ge=1)
     save_steps: int = Field(default=50, ge=1)

@@ -100,7 +100,7 @@ def probe(recipe: Recipe, model: Encoder) -> None:
             if not bool(loss.isfinite()):
                 raise IsotropeError(f"recipe {recipe.name}: the loss of the first step is {float(loss.detach())}")
             learner.after_step(1.0)
-            encoder = finished(learner.student, started, stage)
+            encoder = finished(learner.tuned(), started, stage)
 
 
 def _start(stage: Stage, model: Encoder, previous: Encoder) -> Encoder:

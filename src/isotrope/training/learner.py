@@ -21,6 +21,7 @@ from isotrope.encoders.packing import Batch
 from isotrope.guides import Guide
 from isotrope.heads.queue import MemoryQueue
 from isotrope.heads.tower import Tower
+from isotrope.io.errors import IsotropeError
 from isotrope.objectives import anchor, gather
 from isotrope.objectives.distillation.base import Vectors
 from isotrope.recipes.schema import Stage
@@ -56,6 +57,9 @@ class Learner(nn.Module):
             student.backbone.model.gradient_checkpointing_enable()
         if stage.training.freeze_embeddings:
             student.backbone.model.embeddings.requires_grad_(False)
+        if stage.training.layers is not None:
+            freeze_below(student, stage.training.layers)
+        self.kept = copy.deepcopy(student).requires_grad_(False) if stage.training.keep_start else None
 
     @property
     def origin(self) -> Backbone | None:
@@ -66,9 +70,23 @@ class Learner(nn.Module):
         """Frozen parts stay in eval mode: nobody else has to remember."""
         super().train(mode)
         self.guide.keep_frozen()
-        if self.start is not None:
-            self.start.eval()
+        for frozen in (self.start, self.kept):
+            if frozen is not None:
+                frozen.eval()
         return self
+
+    def tuned(self) -> Encoder:
+        """The student as it is measured and saved: itself, or its weights averaged with those it started from.
+
+        weights = keep_start * start + (1 - keep_start) * student      (WiSE-FT, Wortsman et al. 2022, equation 1)
+        """
+        if self.kept is None:
+            return self.student
+        averaged = copy.deepcopy(self.student)
+        with torch.no_grad():
+            for mine, start in zip(averaged.parameters(), self.kept.parameters(), strict=True):
+                mine.lerp_(start, self.stage.training.keep_start)
+        return averaged
 
     def forward(self, **item: Any) -> dict[str, Tensor]:
         """`loss`, and the parts that it is the sum of. The item is what `training.batches` lays out.
@@ -98,9 +116,10 @@ class Learner(nn.Module):
         directions = zip(c, keys, (("first", "second"), ("second", "first")), strict=False)
         losses = [self._compare(query, key, hard, frozen, sides) for query, key, sides in directions]
         if self.training and self.queue is not None:
-            self.queue.remember(keys[0])
+            queued = self.guide.queued(item["first"])
+            self.queue.remember(keys[0] if queued is None else self.tower.guide(self._gather(queued)))
             if self.guided is not None:
-                self.guided.remember(frozen["second"], _layers(keys[0]))
+                self.guided.remember(frozen["second" if queued is None else "first"], _layers(keys[0]))
         return torch.stack(losses).mean()
 
     def encode_views(self, item: dict[str, Any]) -> tuple[list[Tensor], list[Tensor]]:
@@ -204,6 +223,18 @@ class Learner(nn.Module):
 def _layers(vectors: Tensor) -> int:
     """How many there are of each text: (n, dim) or (n, layers, dim)."""
     return vectors[0].numel() // vectors.shape[-1]
+
+
+def freeze_below(student: Encoder, layers: int) -> None:
+    """Leaves only the last `layers` layers below the pooling to learn, and what stands behind them."""
+    backbone = student.backbone
+    top = student.pooling.mixed_layers(backbone.layers)[-1]
+    if layers > top:
+        raise IsotropeError(f"training.layers {layers}: this encoder has {top} layers below its pooling")
+    for parameter in backbone.below(top - layers):
+        parameter.requires_grad_(False)
+    if layers and not any(parameter.requires_grad for parameter in backbone.below(top)):
+        raise IsotropeError(f"training.layers {layers}: all layers of this encoder share their weights; leave it out")
 
 
 def set_dropout(model: nn.Module, rate: float) -> None:

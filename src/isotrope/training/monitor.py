@@ -42,11 +42,13 @@ class Monitor:
             learner.eval()
             loss = float(learner(**batch)["loss"])
             text: Batch = next(batch[name] for name in ("plain", "first", "premise") if name in batch)
-            vectors = learner.student(text)
-            learner.train()  # two texts of one meaning where there are two, else what views and dropout make of one
+            tuned = learner.tuned()
+            vectors = tuned(text)
+            learner.train()
+            tuned.train()  # two texts of one meaning where there are two, else what views and dropout make of one
             other = batch.get("second", text) if learner.guide.reader is None else text
             views = learner.stage.views
-            pair = (_seen(learner.student, text, views.first), _seen(learner.student, other, views.second))
+            pair = (_seen(tuned, text, views.first), _seen(tuned, other, views.second))
         learner.train(was_training)
         found = {
             "alignment": float(alignment(*pair)),

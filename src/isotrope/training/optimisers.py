@@ -44,9 +44,23 @@ class UncorrectedAdamW(Optimizer):
         parameter.mul_(1 - group["lr"] * group["weight_decay"])
 
 
-def decayed_and_exempt(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
-    """All that learns, in two groups. Weight decay is for matrices: biases, norms and the temperature are exempt."""
+def decayed_and_exempt(
+    model: nn.Module, weight_decay: float, apart: nn.Module | None = None, rate: float | None = None
+) -> list[dict[str, Any]]:
+    """All that learns, in two groups. Weight decay is for matrices: biases, norms and the temperature are exempt.
+
+    What `apart`, a part of the model, trains is a group of its own where it has a learning rate of its own, `rate`.
+    """
     learning = [parameter for parameter in model.parameters() if parameter.requires_grad]
+    if apart is not None and rate is not None:
+        own = [parameter for parameter in apart.parameters() if parameter.requires_grad]
+        theirs = set(map(id, own))
+        learning = [parameter for parameter in learning if id(parameter) not in theirs]
+        return [*_groups(learning, weight_decay), {"params": own, "weight_decay": 0.0, "lr": rate}]
+    return _groups(learning, weight_decay)
+
+
+def _groups(learning: list[nn.Parameter], weight_decay: float) -> list[dict[str, Any]]:
     return [
         {"params": [p for p in learning if p.dim() > 1], "weight_decay": weight_decay},
         {"params": [p for p in learning if p.dim() <= 1], "weight_decay": 0.0},

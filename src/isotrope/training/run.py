@@ -184,12 +184,12 @@ class Session:
         monitor = Monitor(
             batch=batches.item(monitored, torch.Generator().manual_seed(0)),
             held_out=bool(text.held_out),
-            evaluated=lambda: finished(student, started, stage),
+            evaluated=lambda: finished(learner.tuned(), started, stage),
             score=score,
         )
         bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
         stage_loop(learner, batches, monitor, folder, bar).run(resume=resume)
-        result = finished(student, started, stage).eval()
+        result = finished(learner.tuned(), started, stage).eval()
         if len(self.recipe.stages) == 1:
             return result
         with main_process_first():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 from isotrope.training.bar import RunBar
 from isotrope.training.batches import StageBatches
@@ -11,6 +12,12 @@ from isotrope.training.learner import Learner
 from isotrope.training.loop import Evaluations, Loop, LoopSettings
 from isotrope.training.monitor import PATIENCE, Monitor
 from isotrope.training.optimisers import OPTIMISERS, decayed_and_exempt
+
+
+def groups_of(learner: Learner, weight_decay: float) -> list[dict[str, Any]]:
+    """What the optimiser moves; what the objective trains by a learning rate of its own is a group of its own."""
+    rate = learner.stage.objective.rate_of_its_own()
+    return decayed_and_exempt(learner, weight_decay, learner.objective_state, rate)
 
 
 def stage_loop(learner: Learner, batches: StageBatches, monitor: Monitor, folder: Path, bar: RunBar) -> Loop:
@@ -27,7 +34,7 @@ def stage_loop(learner: Learner, batches: StageBatches, monitor: Monitor, folder
     return Loop(
         learner,
         OPTIMISERS[training.optimiser](
-            decayed_and_exempt(learner, training.weight_decay),
+            groups_of(learner, training.weight_decay),
             lr=training.learning_rate,
             betas=training.betas,
             eps=training.epsilon,

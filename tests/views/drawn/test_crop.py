@@ -5,28 +5,29 @@ from __future__ import annotations
 import pytest
 
 from isotrope.io.errors import IsotropeError
-from isotrope.views.drawn.crop import sentences_of, words_of
+from isotrope.text.sentences import split_sentences
+from isotrope.views.drawn.crop import words_of
 
 from .naive import draw_of, drawn
 
 DOCUMENT = " ".join(f"Sentence number {k} is here." for k in range(20))
-SENTENCES = sentences_of(DOCUMENT)
+SENTENCES = split_sentences(DOCUMENT)
 SENTENCE = "one two three four five six seven eight nine ten"
 
 
 def test_sentences_stay_whole_and_spans_unbroken() -> None:
     found = drawn(draw_of("crop"), DOCUMENT, 400)
     assert len(set(found)) > 60  # of the 155 that there are
-    sizes = {len(sentences_of(crop)) for crop in found}
+    sizes = {len(split_sentences(crop)) for crop in found}
     assert sizes == set(range(1, 11))  # 5% to 50%
     assert all(crop in DOCUMENT for crop in found)
-    assert all(set(sentences_of(crop)) <= set(SENTENCES) for crop in found)
+    assert all(set(split_sentences(crop)) <= set(SENTENCES) for crop in found)
 
 
 def test_a_number_of_sentences() -> None:
     for size in (1, 2, 5):
         found = drawn(draw_of("crop", size=size), DOCUMENT, 200)
-        assert {len(sentences_of(crop)) for crop in found} == {size}
+        assert {len(split_sentences(crop)) for crop in found} == {size}
         assert len(set(found)) == 21 - size  # every place is drawn
     assert set(drawn(draw_of("crop", size=5), "One. Two. Three.", 50)) == {"One. Two.", "Two. Three."}
 
@@ -45,11 +46,11 @@ def test_two_crops_of_a_text_need_not_overlap() -> None:
     order = [DOCUMENT.index(a) < DOCUMENT.index(b) for a, b in zip(first, second, strict=True)]
     assert 100 < sum(order) < 200  # either may be the former
     for a, b in zip(first, second, strict=True):
-        assert not set(sentences_of(a)) & set(sentences_of(b))
+        assert not set(split_sentences(a)) & set(split_sentences(b))
     one, other = (drawn(draw_of("crop", view, overlap=False), SENTENCE, 99, view) for view in ("first", "second"))
     assert all(not set(a.split()) & set(b.split()) for a, b in zip(one, other, strict=True))
     apart = (drawn(draw_of("crop", view), DOCUMENT, 300, view) for view in ("first", "second"))
-    assert any(set(sentences_of(a)) & set(sentences_of(b)) for a, b in zip(*apart, strict=True))
+    assert any(set(split_sentences(a)) & set(split_sentences(b)) for a, b in zip(*apart, strict=True))
 
 
 @pytest.mark.parametrize(

@@ -8,17 +8,15 @@ by González-Márquez et al. 2025 (Cropping outperforms dropout as an augmentati
 from __future__ import annotations
 
 import random
-import re
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
+from isotrope.text.sentences import split_sentences
 from isotrope.views.drawn.base import Chance, Draw, DrawnText, Ground
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Shares = tuple[Share, Share]
-# behind the mark that ends a sentence, and one that closes with it, where a space follows; 。 and its kin need none
-BOUNDARY = re.compile(r"(?<=[.!?…])\s+|(?<=[.!?…][\"'\u201d\u2019»)\]])\s+|(?<=[。\uff01\uff1f])|\n+")
 
 
 class Crop(DrawnText):
@@ -40,9 +38,9 @@ class Crop(DrawnText):
         for name in ("size", "words"):
             shares = getattr(self, name)
             if isinstance(shares, tuple) and shares[0] > shares[1]:
-                raise ValueError(f"draw.{name} is the least and the largest share, in this order")
+                raise ValueError(f"{name} is the least and the largest share, in this order")
             if shares == (1.0, 1.0):
-                raise ValueError(f"draw.{name} [1.0, 1.0] would always be the whole text")
+                raise ValueError(f"{name} [1.0, 1.0] would always be the whole text")
         return self
 
     def prepare(self, ground: Ground) -> Draw:
@@ -62,7 +60,7 @@ class _Cropped(Draw):
 
     def text(self, text: str, chance: Chance) -> str:
         """A span of the text."""
-        pieces, between, size = sentences_of(text), " ", self.spec.size
+        pieces, between, size = split_sentences(text) or [text], " ", self.spec.size
         if len(pieces) == 1:
             pieces, between = words_of(text)
             size = self.spec.words
@@ -82,11 +80,6 @@ def _length(pieces: int, size: int | Shares, chance: random.Random) -> int:
     """How many pieces a span has: one at least, and fewer than there are."""
     wanted = size if isinstance(size, int) else round(pieces * chance.uniform(*size))
     return max(1, min(wanted, pieces - 1))
-
-
-def sentences_of(text: str) -> list[str]:
-    """The sentences of a text, without the blanks around them."""
-    return [piece for one in BOUNDARY.split(text) if (piece := one.strip())] or [text]
 
 
 def words_of(text: str) -> tuple[list[str], str]:

@@ -4,8 +4,8 @@
     dup_set = dup_len of the N places, without replacement
     x' = x with the sub-word at each place of dup_set written twice
 
-It acts on sub-words, not on words: so does the paper (its Table 8 finds it better than words), and it holds for scripts
-without spaces.
+It acts on sub-words, as the paper's main results do (section 5.2 also tries words and stop words): so it needs no
+notion of a word, and works for scripts without spaces.
 """
 
 from __future__ import annotations
