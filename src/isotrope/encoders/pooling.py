@@ -10,8 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import torch
+from pydantic import AfterValidator
 from torch import Tensor
 
 from isotrope.io.errors import IsotropeError, nearest
@@ -63,6 +65,16 @@ class Pooling:
         """The layers whose plain mean is pooled, in a backbone of `layers` layers."""
         last = layers if self.layer is None else self.layer
         return {"last2": (last - 1, last), "first-last": (1, last)}.get(self.mode, (last,))
+
+
+def _spelt(name: str) -> str:
+    try:
+        return name if name == OWN else str(Pooling.parse(name))
+    except IsotropeError as error:
+        raise ValueError(str(error)) from error
+
+
+PoolingName = Annotated[str, AfterValidator(_spelt)]  # in a recipe
 
 
 def mix(hidden_states: Sequence[Tensor], layers: Sequence[int]) -> Tensor:

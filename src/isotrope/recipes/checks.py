@@ -38,7 +38,7 @@ def _reads(stage: Stage) -> Iterator[str]:
         "negatives": stage.negatives,
         "heads": stage.heads,
     }
-    if "first" not in reads:
+    if "first" not in stage.reads:
         unread["views.first"] = stage.views.first
     defaults = type(stage).model_construct()
     for path, value in unread.items():
@@ -109,6 +109,14 @@ def _guided_negatives(stage: Stage) -> Iterator[str]:
         )
 
 
+def _distillation(stage: Stage) -> Iterator[str]:
+    if stage.distillation.needs_two_views and not stage.student_sees_both:
+        yield (
+            "distillation.consistency compares the student's vectors of two views, and here it encodes one: leave it "
+            'out, or set guide.kind = "self" and an objective that compares two views'
+        )
+
+
 def _symmetry(stage: Stage) -> Iterator[str]:
     if not stage.views.symmetric:
         return
@@ -144,7 +152,7 @@ def _heads(stage: Stage) -> Iterator[str]:
 def _labels(stage: Stage) -> Iterator[str]:
     """An adversarial view follows the gradient of the supervised loss of the very texts that it alters."""
     wanted = tuple(stage.supervision.texts.values())
-    for name in stage.objective.reads:
+    for name in stage.reads:
         view = getattr(stage.views, name)
         if not view.needs_labels:
             continue
@@ -161,7 +169,7 @@ def _labels(stage: Stage) -> Iterator[str]:
 
 def _drawn(stage: Stage) -> Iterator[str]:
     """Text that is drawn anew must go with what the other view, the labels and the guide need."""
-    views = {name: getattr(stage.views, name) for name in stage.objective.reads}
+    views = {name: getattr(stage.views, name) for name in stage.reads}
     for name, view in views.items():
         if view.draw.fixed:
             continue
@@ -193,6 +201,7 @@ RULES = (
     _layers,
     _negatives,
     _guided_negatives,
+    _distillation,
     _symmetry,
     _heads,
     _labels,
