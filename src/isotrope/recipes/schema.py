@@ -119,6 +119,12 @@ class Stage(Section):
         return {"first": self.views.first.columns, "second": self.views.second.columns, "negative": negative}[side]
 
     @property
+    def takes_documents(self) -> bool:
+        """Whether a view draws its text from parts of whole documents."""
+        views = {"first": self.views.first, "second": self.views.second}
+        return any(views[side].draw.of_documents for side in self.objective.reads)
+
+    @property
     def frozen(self) -> tuple[tuple[str, str], ...]:
         """Frozen encoders by name, and the sides (`first`, `second`, `negative`) of which their vectors are read."""
         guided = self.negatives.guided_by
