@@ -29,7 +29,7 @@ from isotrope.text import read_sentences
 from runs import mean_and_spread, print_head, print_row
 
 POOLINGS = ("mean", "cls", "last2", "first-last")
-WHITENED = 10_000  # sentences that whitening is fitted on: its 384 directions need no more
+WHITENED = 4_000  # sentences that whitening is fitted on: ten for each of its directions
 WIDE = 10  # points; an interval wider than that is shown
 Result = dict[str, Any]
 

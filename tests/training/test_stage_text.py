@@ -47,6 +47,14 @@ def test_sentences_that_fit_are_left_alone(small: str, tmp_path: Path, capsys: p
     assert "longer than" not in said
 
 
+def test_documents_that_are_cropped_stay_whole(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = train(DOCUMENTS, "crop", small, tmp_path / "run", steps=1, set=SETTINGS)
+    assert run.corpus["rows"] == 10
+    said = capsys.readouterr().err
+    assert "10 texts, kept whole" in said
+    assert "longer than" not in said  # a crop of the end is read as well as one of the beginning
+
+
 def test_pairs_are_not_split(small: str, tmp_path: Path) -> None:
     pairs = [{"source": text, "target": text} for text in DOCUMENTS]
     with pytest.raises(IsotropeError, match="recipe parallel reads pairs, which are never split; leave out unit="):

@@ -122,6 +122,12 @@ class Stage(Section):
         return {"first": self.views.first.columns, "second": self.views.second.columns, "negative": negative}[side]
 
     @property
+    def takes_documents(self) -> bool:
+        """Whether a view draws its text from parts of whole documents."""
+        views = {"first": self.views.first, "second": self.views.second}
+        return any(views[side].draw.of_documents for side in self.objective.reads)
+
+    @property
     def reads(self) -> tuple[str, ...]:
         """The views whose text is read: those of the objective, and the first for teachers."""
         return tuple(dict.fromkeys([*self.objective.reads, *(("first",) if self.distillation.models else ())]))

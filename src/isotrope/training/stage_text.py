@@ -61,14 +61,15 @@ def read_stage_text(
     `reader` is the encoder that will read the texts: what it would cut off is counted.
     """
     there, training = folder / "corpus", stage.training
-    units = Units(unit, lambda texts: reader.too_long(texts, training.max_length))
+    chosen: Unit = "document" if unit == "auto" and stage.takes_documents else unit
+    units = Units(chosen, lambda texts: reader.too_long(texts, training.max_length))
     given, called = with_text_views(sources, stage, column, folder, units)
     given = with_further_pairs(given, stage, called)
     _build(given, stage.columns, there, called, units if stage.columns == PLAIN else None, resume=resume)
     corpus = Corpus(there)
     held_out = [] if scored else held_out_rows(corpus, MONITORED_ROWS)
     plan = _plan(corpus, training, held_out, there) if stage.learns else None
-    return StageText(corpus, plan, held_out, tuple(_notes(corpus, units, reader, training.max_length)))
+    return StageText(corpus, plan, held_out, tuple(_notes(corpus, units, reader, stage)))
 
 
 def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: Path) -> Plan:
@@ -94,12 +95,14 @@ def check_splittable(recipe: Recipe, unit: str) -> None:
         )
 
 
-def _notes(corpus: Corpus, units: Units, reader: Encoder, max_length: int | None) -> Iterator[str]:
+def _notes(corpus: Corpus, units: Units, reader: Encoder, stage: Stage) -> Iterator[str]:
     """What was split, and how many texts are cut; of a large corpus some rows are looked at, evenly spaced."""
     texts = "texts" if corpus.columns == PLAIN else kind_of(corpus.columns)
     yield str(units) if units.splits else f"{len(corpus):,} {texts}, kept whole"
+    if stage.takes_documents:  # every part of a text has its turn
+        return
     rows = np.unique(np.linspace(0, len(corpus) - 1, min(MEASURED_ROWS, len(corpus))).astype(int))
-    found = corpus.rows(rows)
+    found, max_length = corpus.rows(rows), stage.training.max_length
     cut = sum(
         np.logical_or.reduce([reader.too_long(found[column], max_length) for column in text_columns(corpus.columns)])
     )
