@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,11 @@ from isotrope.evaluation import Comparison, compare
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus
-from isotrope.text.plan import held_out_rows
 from isotrope.text.sources import text_columns
+from isotrope.training.automatic import Outcome
 from isotrope.training.run_folder import LOG, stage_folders
 from isotrope.training.run_log import read_log
-from isotrope.training.stage_text import MONITORED_ROWS
+from isotrope.training.stage_text import held_out_of
 
 LABEL_FREE = ("alignment", "uniformity", "effective_rank", "mean_cosine", "held_out_loss")
 
@@ -93,14 +93,12 @@ class Run:
         It is found on the rows that were held out, and only when asked for; None where they are too few for a verdict,
         or where a development set was given, whose `scores` tell more.
         """
-        corpus = Corpus(stage_folders(self.folder, self.recipe)[-1] / "corpus")
-        rows = [] if self.scores else held_out_rows(corpus, MONITORED_ROWS)
-        text = corpus.rows(rows)[text_columns(self.recipe.stages[-1].columns)[0]] if rows else []
-        untuned = load(self.start).with_pooling(self.recipe.stages[-1].pooling.evaluation)
-        try:
-            return compare(untuned, self.encoder, text) if text else None
-        except IsotropeError:  # too few sentences that are long enough
-            return None
+        return None if self.scores else judged(self.folder, self.recipe, load(self.start), self.encoder)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What became of a run without a recipe; None where one was given."""
+        return Outcome.read(self.folder)
 
     def as_json(self) -> dict[str, Any]:
         """What `isotrope train --json` prints."""
@@ -114,4 +112,20 @@ class Run:
             "corpus": self.corpus,
             "dev": self.scores,
             "figures": self.figures,
+            "outcome": asdict(self.outcome) if self.outcome else None,
         }
+
+
+def judged(folder: Path, recipe: Recipe, start: Encoder, tuned: Encoder) -> Comparison | None:
+    """The encoder as it was, pooled as the tuned one is, and the tuned one on text that it has not learnt from.
+
+    None where there is too little of it.
+    """
+    stage = recipe.stages[-1]
+    corpus = Corpus(stage_folders(folder, recipe)[-1] / "corpus")
+    rows = held_out_of(stage, corpus)
+    text = corpus.rows(rows)[text_columns(stage.columns)[0]] if rows else []
+    try:
+        return compare(start.with_pooling(stage.pooling.evaluation), tuned, text) if text else None
+    except IsotropeError:  # too few
+        return None

@@ -21,6 +21,7 @@ from isotrope.training.run_folder import differences, read_json
 from isotrope.training.text_views import made_columns, with_text_views
 
 MONITORED_ROWS = 256  # of which the label-free figures are taken
+JUDGED_ROWS = 1000  # by whose neighbourhoods a fit is judged
 MEASURED_ROWS = 10_000  # whose length is looked at
 PLAIN = ("text",)  # the columns of a stage that needs nothing but text
 
@@ -67,9 +68,14 @@ def read_stage_text(
     given = with_further_pairs(given, stage, called)
     _build(given, stage.columns, there, called, units if stage.columns == PLAIN else None, resume=resume)
     corpus = Corpus(there)
-    held_out = [] if scored else held_out_rows(corpus, MONITORED_ROWS)
+    held_out = [] if scored else held_out_of(stage, corpus)
     plan = _plan(corpus, training, held_out, there) if stage.learns else None
     return StageText(corpus, plan, held_out, tuple(_notes(corpus, units, reader, stage)))
+
+
+def held_out_of(stage: Stage, corpus: Corpus) -> list[int]:
+    """Rows that a stage never learns from; more of them where it is judged by the neighbourhoods of its text."""
+    return held_out_rows(corpus, MONITORED_ROWS) if stage.fit is None else held_out_rows(corpus, JUDGED_ROWS, 10)
 
 
 def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: Path) -> Plan:
