@@ -29,7 +29,7 @@ MEANINGS = {  # of the figures in the log, in the order in which they are shown
 
 OUTCOMES = {
     "tuned": "The tuned encoder is kept.",
-    "untuned": "The encoder is kept as it was: tuning is not clearly better on this text (it lies in tried/). More text "
+    "untuned": "The encoder is kept as it was: what was tried (in tried/) is not clearly better on this text. More text "
     "may help, or --dev with a hundred pairs that you graded.",
 }
 
@@ -51,9 +51,7 @@ RecipeName = Annotated[
 ]
 Purpose = Annotated[
     Literal["topics", "duplicates", "both"],
-    typer.Option(
-        "--for", help="Without a recipe: find texts of one kind (topics), of one meaning (duplicates), or both."
-    ),
+    typer.Option("--for", help="Without a recipe: find texts of one kind, of one meaning, or both."),
 ]
 Dev = Annotated[
     list[str] | None,
@@ -203,6 +201,4 @@ def _print_figures(found: dict[str, Any], dev: str | None) -> None:
         )
     if table.row_count:
         print_table(table)
-        typer.echo(
-            "\nThese figures say how the vectors lie, not whether they are better: isotrope compare judges that.\n"
-        )
+        typer.echo("\nThis is how the vectors lie, not whether they are better: isotrope compare judges that.\n")

@@ -71,4 +71,4 @@ def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose
     judgement = compared.judgement
     if purpose == "duplicates" and judgement != "worse":
         judgement = compared.told_apart
-    return Outcome("tuned" if judgement == "better" or (raw and judgement != "worse") else "untuned", compared.verdict)
+    return Outcome("tuned" if judgement == "better" or (raw and judgement != "worse") else "untuned", compared.reasons)

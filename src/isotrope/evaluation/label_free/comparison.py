@@ -199,7 +199,12 @@ class Comparison(Printable):
         said = {
             "no clear difference": f"no clear difference between {before} and {after} on this text.",
         }.get(self.judgement, f"{after} is {self.judgement} than {before} on this text.")
-        return " ".join([said, *self._reasons()])
+        return f"{said} {self.reasons}"
+
+    @property
+    def reasons(self) -> str:
+        """The figures of both grains, in words."""
+        return " ".join(self._reasons())
 
     def _reasons(self) -> Iterator[str]:
         if self.together:
