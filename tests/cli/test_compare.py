@@ -38,7 +38,9 @@ def test_json_is_what_the_library_finds(corpus: Path, run: Run, shallow: str) ->
     found = json.loads(done.out)
     some, long = sample_sentences(SENTENCES, 100, 5), sample_sentences(filter(halve, SENTENCES), 100, 5)
     wanted = compare_encoders(isotrope.load(), isotrope.load(shallow), some, [halves(long)])
-    assert (found["verdict"], found["rests_on"], found["sentences"]) == (wanted.judgement, "halves", 100)
+    assert (found["verdict"], found["sentences"]) == (wanted.judgement, 100)
+    assert (found["kept_together"], found["told_apart"]) == (wanted.kept_together, wanted.told_apart)
+    assert found["neighbours"]["kept"] == pytest.approx(wanted.together.kept)
     pairs = found["pairs"]["halves"]
     assert pairs["pairs"] == 100
     assert pairs["before"]["mrr"] == round(wanted.before.ranks["halves"].mrr, 4)
@@ -78,7 +80,7 @@ def test_other_wordings_from_a_table(corpus: Path, run: Run, shallow: str) -> No
     assert "Moved closest together" in done.out
     short = "\n".join(f"Word number {i}." for i in range(120)).encode()
     done = run("compare", shallow, "bundled", "-", "--views", "views.tsv", "--json", stdin=short)
-    assert json.loads(done.out)["rests_on"] == "rewordings"  # where there are no halves
+    assert list(json.loads(done.out)["pairs"]) == ["rewordings"]  # where there are no halves
 
 
 def test_back_translations_are_made_and_kept(corpus: Path, run: Run, cache: Path) -> None:
@@ -90,7 +92,7 @@ def test_back_translations_are_made_and_kept(corpus: Path, run: Run, cache: Path
 
 
 BAD = {
-    "the text has only 0 halves; a verdict needs at least 50 pairs of one kind": (
+    "only 2 sentences and 0 halves; a verdict needs at least 100 sentences, or 50 pairs of one kind": (
         "compare",
         "bundled",
         "bundled",

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from isotrope import recipes
-from isotrope.encoders.pooling import Pooling
+from isotrope.encoders.pooling import OWN, Pooling
 from isotrope.io.errors import IsotropeError
 from isotrope.views.embedding import VIEWS
 
@@ -22,6 +22,7 @@ parallel-teacher parallel parallel-pipeline parallel-dual parallel-multilingual 
 simcse simcse-sup sbert-nli mlm
 distil rankcse
 crop esimcse mocose
+smooth raw
 """
 ALL = [f"{name}:{variant}" for name in recipes.names() for variant in recipes.variants(name)]
 
@@ -37,12 +38,12 @@ def test_a_recipe_and_its_parts_fit_together(name: str) -> None:
     assert recipe.about
     assert recipe.paper
     assert recipe.section
-    assert recipe.table
+    assert recipe.table or recipe.section == "docs/domains.md"  # those of no paper
     for stage in recipe.stages:
         for view in (stage.views.first, stage.views.second):
             assert VIEWS.read(view.model_dump()) == view
         for pooling in (stage.pooling.training, stage.pooling.evaluation):
-            assert str(Pooling.parse(pooling)) == pooling
+            assert pooling == OWN or str(Pooling.parse(pooling)) == pooling
         assert stage.training.save_steps % stage.training.eval_steps == 0  # a best checkpoint must have been saved
         assert stage.columns
 
@@ -120,7 +121,8 @@ OF_KINDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "views.second": st.sampled_from(["dropout", "none"]),
     },
 }
-SET = st.sampled_from(ALL).flatmap(
+LEARNT = [name for name in ALL if all(stage.learns for stage in recipes.load(name).stages)]  # by gradient
+SET = st.sampled_from(LEARNT).flatmap(
     lambda name: st.tuples(
         st.just(name), st.fixed_dictionaries({}, optional=SETTINGS | OF_KINDS.get(name.partition(":")[0], {}))
     )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 from pydantic import Field
-from sentence_transformers.base.modules import Dense
 
-from isotrope.encoders import Encoder
 from isotrope.io.errors import IsotropeError
 from isotrope.parts import Called, Spec
+
+if TYPE_CHECKING:
+    from sentence_transformers.base.modules import Dense
+
+    from isotrope.encoders import Encoder
 
 Floats = NDArray[np.float64]
 
@@ -33,6 +35,8 @@ class CalledFit(Called, FitSpec):
 
     def fit(self, encoder: Encoder, sentences: Sequence[str]) -> Encoder:
         """What the function returns, which must be an encoder."""
+        from isotrope.encoders import Encoder
+
         made = type(self).thing(encoder, sentences, **self.chosen)
         if not isinstance(made, Encoder):
             raise IsotropeError(f"fit '{self.kind}' must return an encoder, not a {type(made).__name__}")
@@ -41,6 +45,9 @@ class CalledFit(Called, FitSpec):
 
 def affine(weight: Floats, bias: Floats) -> Dense:
     """x -> x weight + bias, with weight (dim, new dim), as a sentence-transformers module."""
+    import torch
+    from sentence_transformers.base.modules import Dense
+
     return Dense(
         *weight.shape,
         activation_function=None,

@@ -9,17 +9,17 @@ learnt by ridge regression, and new texts go through that map. `docs/domains.md`
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
-from sentence_transformers.base.modules import Normalize
 
-from isotrope.encoders import Encoder
-from isotrope.encoders.after_pooling import without_last_normalize
 from isotrope.fits.base import FitSpec, Floats, affine, unit
 from isotrope.io.errors import IsotropeError
+
+if TYPE_CHECKING:
+    from isotrope.encoders import Encoder
 
 FEWEST = 20  # texts
 ROWS_AT_ONCE = 1024  # of the matrix of cosines
@@ -44,6 +44,10 @@ class Smoothing(FitSpec):
 
     def fit(self, encoder: Encoder, sentences: Sequence[str]) -> Encoder:
         """Encodes the sentences once; the rest takes seconds."""
+        from sentence_transformers.base.modules import Normalize
+
+        from isotrope.encoders.after_pooling import without_last_normalize
+
         if len(sentences) < FEWEST:
             raise IsotropeError(
                 f"smoothing needs texts that have neighbours, at least {FEWEST}; here are {len(sentences)}: "

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from isotrope.encoders import Encoder
 from isotrope.fits.base import FitSpec, Floats, affine
 from isotrope.io.errors import IsotropeError
+
+if TYPE_CHECKING:
+    from isotrope.encoders import Encoder
 
 SINGULAR = 1e-10  # a variance this small beside the largest is rounding: dividing by it would blow up noise
 

@@ -60,7 +60,8 @@ class Outcome:
 def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose: Purpose, *, raw: bool) -> Outcome:
     """The tuned encoder is kept where a development set, or else the judge, says that it is better.
 
-    A raw encoder's neighbourhoods are no measure: there it is kept unless the judge says that it is worse.
+    All is alike to a raw encoder, so the cohesion of its neighbourhoods is no measure; what its neighbours have in
+    common with the words of the text is: there what was tuned is kept unless neighbours are less alike in their words.
     """
     if scores is not None:
         better = scores["after"] > scores["before"]
@@ -68,7 +69,10 @@ def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose
         return Outcome("tuned" if better else "untuned", said)
     if compared is None:
         return Outcome("tuned" if raw else "untuned", "There is too little text to judge by.")
-    judgement = compared.judgement
-    if purpose == "duplicates" and judgement != "worse":
-        judgement = compared.told_apart
-    return Outcome("tuned" if judgement == "better" or (raw and judgement != "worse") else "untuned", compared.reasons)
+    if raw:
+        kept = compared.together is None or compared.together.words.judgement != "worse"
+    elif purpose == "duplicates":
+        kept = compared.told_apart == "better" and compared.judgement != "worse"
+    else:
+        kept = compared.judgement == "better"
+    return Outcome("tuned" if kept else "untuned", compared.reasons)

@@ -23,12 +23,14 @@ Floats = NDArray[np.float64]
 
 NEAREST = 10  # neighbours of a text
 FEWEST = 100  # texts
+TIE = 1e-9
 WORD_DIMENSIONS = 100
 # The rule, chosen by leaving one domain out in turn: bench/judge.py
 COHESION = 1.0  # points that it must rise by, or fall by
 WORDS = -1.0  # points that the neighbours' likeness in words may fall by
 APART = 10.0  # points of MRR x 100 that halves and rewordings may lose
-KEPT = 60.0  # per cent of the neighbours that must stay
+UNRELATED = 35.0  # per cent of the neighbours in common, below which neither was tuned from the other
+KEPT = 70.0  # per cent of the neighbours that must stay
 
 
 @dataclass(frozen=True)
@@ -54,6 +56,11 @@ class Shift:
         """After less before."""
         return self.after - self.before
 
+    @property
+    def judgement(self) -> Judgement:
+        """What the interval allows to say."""
+        return "better" if self.low > 0 else "worse" if self.high < 0 else "no clear difference"
+
 
 @dataclass(frozen=True)
 class Together:
@@ -74,15 +81,16 @@ class Together:
 
 
 def decide(together: Together | None, differences: Sequence[MRRDifference]) -> Judgement:
-    """Both grains together. That a text is told apart better is no evidence: contrast always does that.
+    """Both grains together. That a text is told apart better is no evidence by itself: contrast always does that.
 
-    So the neighbourhoods decide; where texts are told apart far worse than before, nothing is called better.
+    So the neighbourhoods decide, unless texts are told apart far worse than before. Two encoders of which neither was
+    tuned from the other have few neighbours in common, and neighbourhoods of other kinds: there only the pairs tell.
     """
-    kept = together.judgement if together else "no clear difference"
+    apart = judge(differences) if differences else "no clear difference"
+    if together is None or together.kept < UNRELATED:
+        return apart
     lost = any(one.judgement == "worse" and one.mrr <= -APART for one in differences)
-    if together is None:
-        return judge(differences) if differences else kept
-    return "no clear difference" if kept == "better" and lost else kept
+    return "no clear difference" if together.judgement == "better" and lost else together.judgement
 
 
 def compare_neighbourhoods(before: Any, after: Any, texts: Sequence[str]) -> Together | None:
@@ -104,6 +112,7 @@ def neighbourhoods(vectors: Any, alike: Floats) -> Neighbourhoods:
     """Of vectors (texts, dim); `alike` (texts, texts) is how alike two texts are by a witness."""
     x = unit(vectors)
     cosines = x @ x.T
+    cosines += np.random.default_rng(0).uniform(0, TIE, cosines.shape)  # equally near ones come in no order
     np.fill_diagonal(cosines, -np.inf)
     nearest = np.argpartition(-cosines, NEAREST - 1, axis=1)[:, :NEAREST]
     own = np.zeros(cosines.shape, np.float32)

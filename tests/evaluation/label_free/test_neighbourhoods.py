@@ -1,0 +1,80 @@
+"""The judge of neighbourhoods against a naive twin, and on changes whose effect is known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from isotrope.evaluation.label_free.neighbourhoods import (
+    KEPT,
+    Shift,
+    Together,
+    compare_neighbourhoods,
+    decide,
+    neighbourhoods,
+)
+from isotrope.evaluation.label_free.verdict import MRRDifference
+
+TEXTS = [f"{topic} number {i} {topic}ish" for topic in ("card", "loan", "cash", "bank") for i in range(30)]
+
+
+def kinds(spread: float, seed: int = 0) -> np.ndarray:
+    """Vectors of four kinds of texts, more or less mixed."""
+    generator = np.random.default_rng(seed)
+    return np.repeat(np.eye(4, 16), 30, axis=0) + spread * generator.normal(size=(120, 16))
+
+
+def test_figures_are_those_of_the_docstring() -> None:
+    vectors, alike = kinds(0.3), np.random.default_rng(1).uniform(size=(120, 120))
+    found = neighbourhoods(vectors, alike)
+    unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    cosines = unit @ unit.T - 9 * np.eye(120)
+    nearest = [sorted(range(120), key=lambda j, i=i: -float(cosines[i, j]))[:10] for i in range(120)]
+    for i, own in enumerate(nearest):
+        assert sorted(found.nearest[i]) == sorted(own)
+        shared = [len(set(own) & set(nearest[j])) / 10 for j in own]
+        assert found.cohesion[i] == pytest.approx(np.mean(shared))
+        assert found.words[i] == pytest.approx(np.mean([alike[i, j] for j in own]))
+
+
+def test_noise_and_whitening_are_worse_and_denoising_is_better() -> None:
+    base = kinds(0.12)
+    noisy = compare_neighbourhoods(base, base + 0.1 * np.random.default_rng(5).normal(size=base.shape), TEXTS)
+    assert noisy is not None
+    assert noisy.judgement == "worse"
+    smooth = base + 0.5 * np.repeat(base.reshape(4, 30, 16).mean(1), 30, axis=0)
+    better = compare_neighbourhoods(base, smooth, TEXTS)
+    assert better is not None
+    assert better.cohesion.change > 0 > noisy.cohesion.change
+    assert compare_neighbourhoods(base, base, TEXTS).judgement == "no clear difference"  # type: ignore[union-attr]
+
+
+def test_too_few_texts_are_no_judgement() -> None:
+    assert compare_neighbourhoods(kinds(0.1)[:50], kinds(0.1)[:50], TEXTS[:50]) is None
+
+
+UP, DOWN, FLAT = Shift(40, 45, 4, 6), Shift(40, 35, -6, -4), Shift(40, 40, -1, 1)
+APART_UP, APART_DOWN, APART_FAR_DOWN = (
+    MRRDifference(5, 4, 6),
+    MRRDifference(-5, -6, -4),
+    MRRDifference(-15, -16, -14),
+)
+
+
+@pytest.mark.parametrize(
+    ("cohesion", "words", "kept", "apart", "wanted"),
+    [
+        (UP, FLAT, 80, APART_UP, "better"),
+        (UP, FLAT, 80, APART_DOWN, "better"),
+        (UP, FLAT, 80, APART_FAR_DOWN, "no clear difference"),
+        (UP, DOWN, 80, APART_UP, "no clear difference"),  # bought by forgetting: the words say so
+        (UP, FLAT, KEPT - 1, APART_UP, "no clear difference"),
+        (DOWN, UP, 80, APART_UP, "worse"),  # what plain contrast does to a narrow domain
+        (FLAT, UP, 80, APART_UP, "no clear difference"),
+        (DOWN, DOWN, 15, APART_UP, "better"),  # two unrelated encoders
+        (UP, UP, 15, APART_DOWN, "worse"),
+        (DOWN, UP, 50, APART_UP, "worse"),
+    ],
+)
+def test_the_rule(cohesion: Shift, words: Shift, kept: float, apart: MRRDifference, wanted: str) -> None:
+    assert decide(Together(cohesion, words, kept, 1000), [apart]) == wanted
