@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 import isotrope
+from isotrope.encoders.frozen import FrozenModel
 from isotrope.recipes.messages import in_words
 from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.corpus import build_corpus
@@ -78,6 +79,12 @@ HEADS: dict[str, Table] = {
 NEGATIVES: dict[str, Table] = {  # a start that learns nothing and is near itself, and another encoder
     "by start": {"guided_by": "start", "margin": 0.0, "threshold": 0.75},
     "by teacher": {"guided_by": "TEACHER", "margin": 0.1},
+}
+DISTILLATION: dict[str, Table] = {
+    "vectors": {"kind": "vectors"},
+    "similarities": {"kind": "similarities", "teachers": ["TEACHER"]},
+    "listnet": {"kind": "listnet", "teachers": ["start", "TEACHER"], "alpha": 0.3},
+    "listmle": {"kind": "listmle", "consistency": 0.5},
 }
 SWITCHES = tuple(itertools.product((0, 6), (False, True), (None, "negative")))  # queue, symmetric, hard negatives
 
@@ -172,7 +179,7 @@ class Bench:
         student = tiny_encoder(folder / "student", 8)
         self.teacher = isotrope.load(tiny_encoder(folder / "teacher", 12, 30), pooling="mean")
         self.encoder = isotrope.load(student, pooling="mean")
-        self.frozen = {"start": self.encoder, "TEACHER": self.teacher}
+        self.frozen = {FrozenModel("start"): self.encoder, FrozenModel("TEACHER"): self.teacher}
         self.folder = folder
         self.corpus = build_corpus([made_up_rows(32)], (*COLUMNS, "label"), folder / "corpus")
 

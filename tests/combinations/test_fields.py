@@ -9,6 +9,7 @@ import pytest
 from isotrope.guides import GUIDES
 from isotrope.heads import PREDICTORS
 from isotrope.objectives import OBJECTIVES
+from isotrope.objectives.distillation import DISTILLATION
 from isotrope.objectives.supervision import SUPERVISION
 from isotrope.parts import Registry
 from isotrope.recipes.merging import merge
@@ -20,6 +21,7 @@ from .product import PAIR, Bench, Table, accepted, optimiser_of
 # What a kind needs around it, and keys that only act together with others
 AROUND: dict[str, Table] = {
     "frozen-layers": {"objective": {"kind": "self-guided"}},
+    "listnet": {"objective": {"kind": "none"}},
     "teacher": {"guide": {"model": "TEACHER"}},
     "dual": {"guide": {"model": "TEACHER"}},
     "momentum-queue": {"queue": {"size": 6}},
@@ -38,6 +40,24 @@ FLIPS: dict[tuple[str, str, str], tuple[Table, Table]] = {  # (section, kind, ke
     ),
     ("guide", "frozen-layers", "k"): (ONE_LAYER | {"guide": {"sampler": "last-k", "k": 1}}, {"guide": {"k": 2}}),
     ("guide", "momentum", "buffers"): (BATCH_NORMED, {"guide": {"buffers": False}}),
+    **{
+        ("distillation", kind, "alpha"): (
+            {"distillation": {"teachers": ["start", "TEACHER"]}},
+            {"distillation": {"alpha": 0.9}},
+        )
+        for kind in ("similarities", "listnet", "listmle")
+    },
+    **{
+        ("distillation", kind, "consistency_temperature"): (
+            {"distillation": {"consistency": 1.0}, "objective": {"kind": "nt-xent"}},
+            {"distillation": {"consistency_temperature": 0.5}},
+        )
+        for kind in ("listnet", "listmle")
+    },
+    ("distillation", "listnet", "consistency"): (
+        {"objective": {"kind": "nt-xent"}},
+        {"distillation": {"consistency": 1.0}},
+    ),
     ("views.first.draw", "crop", "overlap"): (
         {"views": {"second": {"draw": "crop"}}},
         {"views": {"first": {"draw": {"overlap": False}}, "second": {"draw": {"overlap": False}}}},
@@ -70,14 +90,20 @@ CHANGED: dict[str, Any] = {
     "masked": 0.9,
     "decoder": 2,
     "temperature": 0.7,
+    "teacher_temperature": 0.7,
+    "consistency": 1.0,
+    "teachers": ["TEACHER"],
+    "distance": "mse",
     "weight": 0.5,
     "ratio": 3,
     "rate": 0.6,
     "layers": 1,
     "blocks": 2,
 }
-ELSEWHERE = {"kind", "model", "model_pooling", "cache"}  # chosen when the teacher is loaded; see the tests of runs
+ELSEWHERE = {"kind", "model", "model_pooling", "teacher_pooling", "cache"}  # how a teacher is loaded: see tests of runs
 FIXED = {
+    ("distillation", "vectors", "teachers"),  # the other teacher of these tests is wider than the student
+    ("distillation", "vectors", "alpha"),
     ("views.first", "adversarial", "column"),  # any other than the labelled texts is refused
     ("views.first", "adversarial", "draw"),  # it needs them as they stand
     ("views.first", "shuffle", "offset"),  # for encoders that count positions from another number; see those of views
@@ -90,6 +116,7 @@ ROOMS: dict[str, Registry[Any]] = {
     "guide": GUIDES,
     "objective": OBJECTIVES,
     "supervision": SUPERVISION,
+    "distillation": DISTILLATION,
     "heads.predictor": PREDICTORS,
     "heads.projection": PREDICTORS,
 }
@@ -114,7 +141,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 @pytest.mark.parametrize(("section", "kind", "key"), keys())
 def test_a_key_has_an_effect(bench: Bench, section: str, kind: str, key: str) -> None:
     base: Table = {"pooling": {"training": "mean", "evaluation": "mean"}, "training": {"batch_size": 4}}
-    if (section, kind) != ("supervision", "none"):
+    if (section, kind) not in (("supervision", "none"), ("distillation", "none")):
         around = {} if (section, kind) == ("views.first", "none") else AROUND.get(kind, {})
         base = merge(base, merge(around, nested(section, {"kind": kind})))
     flip = FLIPS.get((section, kind, key))

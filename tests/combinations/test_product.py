@@ -22,11 +22,13 @@ else:
     import tomli as tomllib
 
 from .product import (
+    DISTILLATION,
     DRAWN,
     GUIDES,
     HEADS,
     NEGATIVES,
     OBJECTIVES,
+    PAIR,
     SWITCHES,
     VIEWS,
     Bench,
@@ -124,6 +126,31 @@ def test_drawn_texts_of_one_view(bench: Bench, objective: str) -> None:
         table["views"]["first"] |= DRAWN[drawn]
         wanted = drawn == "none" or (objective != "none" and drawn != "apart")
         assert works_or_is_refused(bench, table) == wanted
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("guide", GUIDES)
+def test_distillation(bench: Bench, guide: str, objective: str) -> None:
+    """With every objective and guide, and where there is nothing else to learn."""
+    for k, (kind, distillation) in enumerate(DISTILLATION.items()):
+        table = combination("none", "none", guide, objective, "bare", *SWITCHES[2 * k % 8])
+        plain = accepted(table)[0]
+        two_views = guide == "self" and objective not in ("mlm", "none")
+        table |= {"distillation": distillation}
+        assert works_or_is_refused(bench, table) == (plain is not None and (kind != "listmle" or two_views))
+        if objective == "none":
+            alone = {key: value for key, value in table.items() if key != "supervision"}
+            assert works_or_is_refused(bench, alone) == (plain is not None and kind != "listmle")
+
+
+def test_distillation_through_the_first_view(bench: Bench) -> None:
+    """Without an objective the student still sees its view, of several columns too, and a text that is drawn."""
+    for first in (*VIEWS, *DRAWN):
+        table = combination("none", "none", "self", "none", "bare") | {"distillation": DISTILLATION["similarities"]}
+        table["views"] = {"first": VIEWS[first] if first in VIEWS else DRAWN[first]}
+        if first == "adversarial":
+            table["views"]["second"] = {"column": PAIR}
+        assert works_or_is_refused(bench, table) == (first not in ("apart", "adversarial"))
 
 
 @pytest.mark.parametrize("heads", ["bare", "both", "momentum", "student only"])

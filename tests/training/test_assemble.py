@@ -20,7 +20,10 @@ from isotrope.io.errors import IsotropeError
 from isotrope.training.assemble import finished, make_learner, probe, trained_student, with_teacher
 from isotrope.training.run import train
 
-EVERY = {name: [stage.guide.own_tokenizer for stage in recipes.load(name).stages] for name in recipes.names()}
+EVERY = {
+    name: [stage.guide.own_tokenizer or bool(stage.distillation.models) for stage in recipes.load(name).stages]
+    for name in recipes.names()
+}
 
 
 def recipe_of(name: str, **settings: Any) -> recipes.Recipe:
@@ -147,6 +150,10 @@ def test_the_teacher_is_for_stages_whose_guide_is_another_encoder() -> None:
     pipeline = recipes.load("parallel-pipeline")
     assert with_teacher(pipeline, "x") == {"stages.0.guide.model": "x"}  # the last is taught by what was made before
     assert with_teacher(recipes.load("parallel-dual"), "x") == {"stages.0.guide.model": "x"}
+    settings = {"teachers": ["x"], "alpha": "default", "teacher_pooling": "default"}
+    wanted = {f"stages.0.distillation.{key}": value for key, value in settings.items()}
+    assert with_teacher(recipes.load("rankcse"), "x") == with_teacher(recipes.load("distil"), "x") == wanted
+    assert recipes.load("rankcse", wanted).stages[0].distillation.teachers == ("x",)
     with pytest.raises(
         IsotropeError, match="recipe sg-opt has no guide that is another encoder; leave out the teacher"
     ):

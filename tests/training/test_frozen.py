@@ -12,6 +12,7 @@ import torch
 
 import isotrope
 from isotrope import recipes
+from isotrope.encoders.frozen import FrozenModel
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import build_corpus
@@ -33,10 +34,11 @@ def test_vectors_are_those_of_the_encoder_as_saved(small: str, tmp_path: Path) -
         lambda side, column: {"first": [3, 1], "second": [5, 6], "negative": [0, 59]}[side]
     )
     wanted = isotrope.load(small).encode(TEXTS)
-    assert found.keys() == {(small, "first"), (small, "second"), (small, "negative")}
-    assert np.allclose(found[small, "first"], wanted[[3, 1]], atol=1e-5)
-    assert np.allclose(found[small, "second"], wanted[[54, 53]], atol=1e-5)
-    assert np.allclose(found[small, "negative"], wanted[[0, 59]], atol=1e-5)
+    model = FrozenModel(small)
+    assert found.keys() == {(model, "first"), (model, "second"), (model, "negative")}
+    assert np.allclose(found[model, "first"], wanted[[3, 1]], atol=1e-5)
+    assert np.allclose(found[model, "second"], wanted[[54, 53]], atol=1e-5)
+    assert np.allclose(found[model, "negative"], wanted[[0, 59]], atol=1e-5)
     folders = sorted(path.name for path in (tmp_path / "frozen").iterdir())
     assert len(folders) == 2  # a column that serves twice is encoded once
 
@@ -46,14 +48,14 @@ def test_the_start_keeps_its_own_pooling(tmp_path: Path) -> None:
     corpus = build_corpus([ROWS], ("text",), tmp_path / "corpus")
     start = isotrope.load("bundled", pooling="cls")
     found = FrozenVectors(stage, corpus, FrozenEncoders(start), tmp_path).of(lambda side, column: list(range(60)))
-    assert np.allclose(found["start", "first"], start.encode(TEXTS), atol=1e-5)
+    assert np.allclose(found[FrozenModel("start"), "first"], start.encode(TEXTS), atol=1e-5)
     assert (tmp_path / "frozen" / "start-text" / "vectors.npy").is_file()
 
 
 def test_they_go_where_the_batch_goes() -> None:
-    moved = Frozen({("start", "first"): torch.ones(2, 3)}).to("meta")
+    moved = Frozen({(FrozenModel("start"), "first"): torch.ones(2, 3)}).to("meta")
     assert isinstance(moved, Frozen)
-    assert moved["start", "first"].device.type == "meta"
+    assert moved[FrozenModel("start"), "first"].device.type == "meta"
 
 
 @pytest.mark.parametrize("recipe", ["simcse", "consert", "sg-opt", "sg-opt1"])

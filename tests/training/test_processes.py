@@ -25,6 +25,7 @@ from isotrope.text.plan import plan_batches
 from isotrope.training import checkpoints
 from isotrope.training.assemble import make_learner
 from isotrope.training.batches import StageBatches
+from isotrope.training.frozen import FrozenEncoders, FrozenVectors
 from isotrope.training.learner import Learner
 from isotrope.training.run import train
 
@@ -39,6 +40,9 @@ OBJECTIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "bootstrap": ("bsl", {}),  # batch norm of the predictor
     "by_column": ("consert-joint:official", {"views.second.kind": "none"} | UNLABELLED),
     "info_nce": ("parallel", {"guide.model": "bundled", "queue.size": 12}),
+    "guided": ("simcse", {"negatives.guided_by": "start", "negatives.threshold": 0.7, "queue.size": 12}),
+    "ranking": ("rankcse:start", {}),
+    "distil": ("distil", {"distillation.teachers": ["bundled"]}),
 }
 PLAIN = {"training.batch_size": BATCH, "training.dropout": 0.0}
 RUN: dict[str, Any] = {  # with such an epsilon Adam moves by the gradient, not by its sign, however small that is
@@ -61,6 +65,8 @@ def learner_of(name: str) -> Learner:
             parameter.add_(torch.randn_like(parameter), alpha=0.01)
         if learner.queue is not None:
             learner.queue.push(torch.randn(30, learner.student.dim))
+        if learner.guided is not None and learner.guided.queue is not None:
+            learner.guided.queue.push(torch.randn(30, learner.student.dim))
     return learner.train()
 
 
@@ -70,7 +76,10 @@ def step(name: str, folder: Path, rank: int, world: int) -> Result:
     corpus = build_corpus([ROWS], learner.stage.columns, folder / f"{name}-{rank}-{world}")
     plan = plan_batches(corpus, batch_size=BATCH, steps=1, seed=1, folder=corpus.folder)
     reader = learner.guide.reader or learner.student
-    batches = StageBatches(corpus, plan, learner.stage, learner.student, reader, rank=rank, world=world)
+    known = folder / f"frozen-{name}-{world}"  # the first process fills it for both
+    stage = learner.stage
+    frozen = FrozenVectors(stage, corpus, FrozenEncoders(isotrope.load()), known) if stage.frozen else None
+    batches = StageBatches(corpus, plan, stage, learner.student, reader, frozen=frozen, rank=rank, world=world)
     model = DistributedDataParallel(learner, find_unused_parameters=True) if world > 1 else learner
     loss = model(**batches[0])["loss"]
     loss.backward()

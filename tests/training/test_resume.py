@@ -33,6 +33,7 @@ CASES: dict[str, dict[str, Any]] = {
         "sentences": [{"view1": one, "view2": other} for one, other in PAIRS],
         "set": OFTEN | {"heads.predictor.ratio": 1, "guide.momentum": 0.9},
     },
+    "rankcse:start": {"sentences": TEXTS, "set": OFTEN | {"training.batch_size": 8}},
     "esimcse": {"sentences": TEXTS, "set": OFTEN | {"queue.size": 20}},  # texts that are drawn
     "parallel": {
         "sentences": [{"source": one, "target": other} for one, other in PAIRS],

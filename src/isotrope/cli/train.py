@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.table import Table
@@ -52,6 +52,14 @@ Settings = Annotated[
 Teacher = Annotated[
     str | None, typer.Option(help="The model that teaches, for recipes that have one.", show_default="the recipe's")
 ]
+UnitOption = Annotated[
+    Literal["sentence", "document", "auto"],
+    typer.Option(
+        "--unit",
+        help="sentence: split every text into its sentences. document: keep texts whole. auto: split those of a file "
+        "if more than a tenth of them have several sentences and are longer than the recipe reads.",
+    ),
+]
 
 
 def train(
@@ -66,6 +74,7 @@ def train(
     seed: Annotated[int | None, typer.Option(min=0, show_default="the recipe's")] = None,
     teacher: Teacher = None,
     column: Column = None,
+    unit: UnitOption = "auto",
     precision: Precision = None,
     resume: Resume = False,
     as_json: AsJson = False,
@@ -100,6 +109,7 @@ def train(
         set=chosen,
         teacher=teacher,
         column=column,
+        unit=unit,
         resume=resume,
     )
     if is_main_process():

@@ -10,12 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Annotated
 
 import torch
+from pydantic import AfterValidator
 from torch import Tensor
 
 from isotrope.io.errors import IsotropeError, nearest
 
+OWN = "own"  # in a recipe: as the encoder was saved
 # sentence-transformers' name of the reduction over tokens, for each of ours
 REDUCTIONS = {"cls": "cls", "cls-mlp": "cls", "mean": "mean", "max": "max", "last2": "mean", "first-last": "mean"}
 # further reductions that a sentence-transformers folder may ask for; kept as they are
@@ -62,6 +65,16 @@ class Pooling:
         """The layers whose plain mean is pooled, in a backbone of `layers` layers."""
         last = layers if self.layer is None else self.layer
         return {"last2": (last - 1, last), "first-last": (1, last)}.get(self.mode, (last,))
+
+
+def _spelt(name: str) -> str:
+    try:
+        return name if name == OWN else str(Pooling.parse(name))
+    except IsotropeError as error:
+        raise ValueError(str(error)) from error
+
+
+PoolingName = Annotated[str, AfterValidator(_spelt)]  # in a recipe
 
 
 def mix(hidden_states: Sequence[Tensor], layers: Sequence[int]) -> Tensor:

@@ -8,6 +8,8 @@
 | `info_nce`                         | parallel sentences with a queue (paper 4), SimCSE       |
 | `anchor`                           | L^reg of SG (paper 1, section 3.1)                      |
 | `nli_classification`               | the supervised part of ConSERT (paper 2)                |
+| `negatives.left_out`               | guided negatives (GISTEmbed)                            |
+| `distillation`                     | a teacher's vectors, similarities, ranking (RankCSE)    |
 | `gather`                           | any of them over the batches of all processes           |
 """
 

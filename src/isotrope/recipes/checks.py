@@ -19,8 +19,13 @@ def check_stage(stage: Stage) -> None:
 def _reads(stage: Stage) -> Iterator[str]:
     """What the objective does not read must not be set."""
     kind, reads = stage.objective.kind, stage.objective.reads
-    if not reads and not stage.supervision.texts:
+    if not stage.learns and stage.fit is None:
         yield f"nothing to learn: objective.kind is '{kind}' and supervision.kind '{stage.supervision.kind}'"
+    if not stage.learns:
+        untouched = type(stage.training)(seed=stage.training.seed)
+        for key, value in stage.training.model_dump().items():
+            if value != getattr(untouched, key):
+                yield f"training.{key} has no effect: nothing is learnt by gradient, only fitted; leave it out"
     if stage.objective.compares:
         return
     unread: dict[str, Any] = {
@@ -32,7 +37,7 @@ def _reads(stage: Stage) -> Iterator[str]:
         "negatives": stage.negatives,
         "heads": stage.heads,
     }
-    unread |= {f"views.{name}": getattr(stage.views, name) for name in ("first", "second") if name not in reads}
+    unread |= {f"views.{name}": getattr(stage.views, name) for name in ("first", "second") if name not in stage.reads}
     defaults = type(stage).model_construct()
     for path, value in unread.items():
         default: Any = defaults
@@ -103,6 +108,14 @@ def _guided_negatives(stage: Stage) -> Iterator[str]:
         )
 
 
+def _distillation(stage: Stage) -> Iterator[str]:
+    if stage.distillation.needs_two_views and not stage.student_sees_both:
+        yield (
+            "distillation.consistency compares the student's vectors of two views, and here it encodes one: leave it "
+            'out, or set guide.kind = "self" and an objective that compares two views'
+        )
+
+
 def _symmetry(stage: Stage) -> Iterator[str]:
     if not stage.views.symmetric:
         return
@@ -138,7 +151,7 @@ def _heads(stage: Stage) -> Iterator[str]:
 def _labels(stage: Stage) -> Iterator[str]:
     """An adversarial view follows the gradient of the supervised loss of the very texts that it alters."""
     wanted = tuple(stage.supervision.texts.values())
-    for name in stage.objective.reads:
+    for name in stage.reads:
         view = getattr(stage.views, name)
         if not view.needs_labels:
             continue
@@ -155,7 +168,7 @@ def _labels(stage: Stage) -> Iterator[str]:
 
 def _drawn(stage: Stage) -> Iterator[str]:
     """Text that is drawn anew must go with what the other view, the labels and the guide need."""
-    views = {name: getattr(stage.views, name) for name in stage.objective.reads}
+    views = {name: getattr(stage.views, name) for name in stage.reads}
     for name, view in views.items():
         if view.draw.fixed:
             continue
@@ -187,6 +200,7 @@ RULES = (
     _layers,
     _negatives,
     _guided_negatives,
+    _distillation,
     _symmetry,
     _heads,
     _labels,

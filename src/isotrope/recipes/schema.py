@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
-from isotrope.encoders.pooling import Pooling
+from isotrope.encoders.frozen import FrozenModel
+from isotrope.encoders.pooling import PoolingName
+from isotrope.fits import FITS, FitSpec
 from isotrope.guides import GUIDES, GuideSpec
 from isotrope.guides.itself import ItselfSpec
 from isotrope.heads.queue import Queue
 from isotrope.heads.tower import Heads
-from isotrope.io.errors import IsotropeError
 from isotrope.objectives import OBJECTIVES, Objective
+from isotrope.objectives.distillation import DISTILLATION, Distillation
+from isotrope.objectives.distillation.nothing import NoDistillation
 from isotrope.objectives.negatives import Negatives
 from isotrope.objectives.nt_xent import NTXent
 from isotrope.objectives.supervision import SUPERVISION, Supervision
@@ -23,15 +26,6 @@ from isotrope.views.embedding import VIEWS, View
 from isotrope.views.embedding.unchanged import Unchanged
 from isotrope.views.text import TEXT_VIEWS, TextViewSpec
 
-
-def _pooling(name: str) -> str:
-    try:
-        return str(Pooling.parse(name))
-    except IsotropeError as error:
-        raise ValueError(str(error)) from error
-
-
-PoolingName = Annotated[str, AfterValidator(_pooling)]
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
 
 
@@ -48,7 +42,7 @@ class Views(Section):
 
 
 class PoolingChoice(Section):
-    """`training` is pooled while learning, `evaluation` is what is saved and measured."""
+    """`training` is pooled while learning, `evaluation` is what is saved and measured; `own`: as the encoder has it."""
 
     training: PoolingName = "cls"
     evaluation: PoolingName = "cls"
@@ -88,7 +82,7 @@ class Training(Section):
 
 
 class Stage(Section):
-    """One run of the loop."""
+    """One run of the loop, and what is fitted on the same text behind it; either may be missing."""
 
     start: str = "previous"  # the encoder of the stage before (or of the call); `model`: of the call; or name or folder
     views: Views = Views()
@@ -99,7 +93,9 @@ class Stage(Section):
     pooling: PoolingChoice = PoolingChoice()
     heads: Heads = Heads()
     supervision: Annotated[Supervision, SUPERVISION] = Unsupervised()
+    distillation: Annotated[Distillation, DISTILLATION] = NoDistillation()
     training: Training = Training()
+    fit: Annotated[FitSpec, FITS] | None = None
 
     @model_validator(mode="after")
     def _fit_together(self) -> Stage:
@@ -109,11 +105,16 @@ class Stage(Section):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that a corpus must have."""
-        wanted = [column for side in self.objective.reads for column in self.columns_of(side)]
+        wanted = [column for side in self.reads for column in self.columns_of(side)]
         wanted += self.columns_of("negative")
         wanted += self.supervision.texts.values()
         wanted += [self.supervision.labels] if self.supervision.labels else []
-        return tuple(dict.fromkeys(wanted))
+        return tuple(dict.fromkeys(wanted or ["text"]))
+
+    @property
+    def learns(self) -> bool:
+        """Whether anything is learnt by gradient."""
+        return bool(self.reads or self.supervision.texts)
 
     def columns_of(self, side: str) -> tuple[str, ...]:
         """Where the texts of `first`, `second` or `negative` stand."""
@@ -121,11 +122,35 @@ class Stage(Section):
         return {"first": self.views.first.columns, "second": self.views.second.columns, "negative": negative}[side]
 
     @property
-    def frozen(self) -> tuple[tuple[str, str], ...]:
-        """Frozen encoders by name, and the sides (`first`, `second`, `negative`) of which their vectors are read."""
-        guided = self.negatives.guided_by
+    def takes_documents(self) -> bool:
+        """Whether a view draws its text from parts of whole documents."""
+        views = {"first": self.views.first, "second": self.views.second}
+        return any(views[side].draw.of_documents for side in self.objective.reads)
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The views whose text is read: those of the objective, and the first for teachers."""
+        return tuple(dict.fromkeys([*self.objective.reads, *(("first",) if self.distillation.models else ())]))
+
+    @property
+    def compares(self) -> bool:
+        """Whether two views are encoded and compared."""
+        return self.objective.compares
+
+    @property
+    def student_sees_both(self) -> bool:
+        """Whether the student itself encodes both views."""
+        return self.compares and self.guide.is_student
+
+    @property
+    def frozen(self) -> tuple[tuple[FrozenModel, str], ...]:
+        """Frozen encoders, and the sides (`first`, `second`, `negative`) of which their vectors are read."""
+        guides = (FrozenModel(self.negatives.guided_by),) if self.negatives.guided_by else ()
         sides = ("first", "second", "negative") if self.views.negative else ("first", "second")
-        return tuple((guided, side) for side in sides) if guided else ()
+        both = self.distillation.reads_second and self.student_sees_both
+        found = [(guide, side) for guide in guides for side in sides]
+        found += [(one, side) for one in self.distillation.models for side in (sides[:2] if both else sides[:1])]
+        return tuple(dict.fromkeys(found))
 
 
 class Recipe(Section):

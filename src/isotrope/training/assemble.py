@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from isotrope.encoders import Encoder, load
-from isotrope.encoders.after_pooling import is_normalize
+from isotrope.encoders.after_pooling import without_last_normalize
+from isotrope.encoders.frozen import START
 from isotrope.guides import Guide
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe, Stage
@@ -27,25 +29,34 @@ PROBED_TOKENS = 6
 
 
 def trained_student(encoder: Encoder, stage: Stage) -> Encoder:
-    """The encoder with its training pooling, and without normalisation: the objectives take cosines themselves."""
+    """The encoder with its training pooling, and not normalised in the end: the objectives take cosines themselves."""
     student = encoder.with_pooling(stage.pooling.training)
-    return student.with_after_pooling(module for module in student.after_pooling if not is_normalize(module))
+    return student.with_after_pooling(without_last_normalize(student.after_pooling)[0])
 
 
 def finished(student: Encoder, started: Encoder, stage: Stage) -> Encoder:
     """The student as it is saved and measured: with the evaluation pooling, normalised if the encoder was."""
-    result = student.with_pooling(stage.pooling.evaluation)
-    return result.with_after_pooling(
-        [*result.after_pooling, *(module for module in started.after_pooling if is_normalize(module))]
-    )
+    result = student.with_pooling(started.with_pooling(stage.pooling.evaluation).pooling)
+    return result.with_after_pooling([*result.after_pooling, *without_last_normalize(started.after_pooling)[1]])
 
 
-def with_teacher(recipe: Recipe, teacher: str) -> dict[str, str]:
-    """Settings that make `teacher` the guide of every stage whose guide is another encoder, and none made before."""
-    stages = {f"stages.{k}": stage.guide for k, stage in enumerate(recipe.stages) if "model" in stage.guide.settings()}
-    if not stages:
+def with_teacher(recipe: Recipe, teacher: str) -> dict[str, Any]:
+    """Settings that make `teacher` the one that every stage learns from: its guide, where that is another encoder and
+    was not made before, and in place of teachers that are distilled and are not what the stage starts from.
+    """
+    settings: dict[str, Any] = {}
+    guided = False
+    for k, stage in enumerate(recipe.stages):
+        model = stage.guide.settings().get("model", "previous")
+        guided = guided or "model" in stage.guide.settings()
+        if model != "previous":
+            settings[f"stages.{k}.guide.model"] = teacher
+        if {one.name for one in stage.distillation.models} - {START}:
+            settings |= {f"stages.{k}.distillation.{key}": "default" for key in ("alpha", "teacher_pooling")}
+            settings[f"stages.{k}.distillation.teachers"] = [teacher]
+    if not guided and not settings:
         raise IsotropeError(f"recipe {recipe.name} has no guide that is another encoder; leave out the teacher")
-    return {f"{k}.guide.model": teacher for k, guide in stages.items() if guide.settings()["model"] != "previous"}
+    return settings
 
 
 def make_guide(stage: Stage, student: Encoder, previous: Encoder) -> Guide:
@@ -62,7 +73,7 @@ def make_guide(stage: Stage, student: Encoder, previous: Encoder) -> Guide:
 def make_learner(stage: Stage, started: Encoder, previous: Encoder, frozen: FrozenEncoders | None = None) -> Learner:
     """Student, guide, heads and queue of a stage that starts from an encoder."""
     student = trained_student(started, stage)
-    dims = (frozen or FrozenEncoders(started)).dims(name for name, _ in stage.frozen)
+    dims = (frozen or FrozenEncoders(started)).dims(stage)
     return Learner(student, make_guide(stage, student, previous), stage, dims).to(started.device)
 
 
@@ -74,6 +85,8 @@ def probe(recipe: Recipe, model: Encoder) -> None:
     with torch.random.fork_rng():
         encoder = model
         for stage in recipe.stages:
+            if not stage.learns:
+                continue
             started = copy.deepcopy(_start(stage, model, encoder))
             frozen = FrozenEncoders(started)
             learner = make_learner(stage, started, encoder, frozen).train()
@@ -116,7 +129,7 @@ def _made_up(stage: Stage, learner: Learner, frozen: FrozenEncoders) -> dict[str
         item["labels"] = torch.zeros(PROBED, dtype=torch.long)
     if stage.frozen:
         with torch.no_grad():
-            item["frozen"] = Frozen({(name, side): vectors(frozen[name], side) for name, side in stage.frozen})
+            item["frozen"] = Frozen({(model, side): vectors(frozen[model], side) for model, side in stage.frozen})
         learner.train()
     item = stage.objective.prepare(item, student.tokenizer, torch.Generator().manual_seed(0))
     return {name: value.to(student.device) for name, value in item.items()}

@@ -82,6 +82,8 @@ def laid_out(stage: Stage, student: Encoder, reader: Encoder, ids: TokenIds) -> 
         view = getattr(stage.views, name)
         key = id(readers[name]), view.columns, "" if view.draw.fixed else name
         item[name] = made[key] = made[key] if key in made else batch(readers[name], name, *view.columns)
+    if stage.distillation.models and not stage.compares:  # an objective may alter what it reads: this stays as it is
+        item["plain"] = batch(student, "first", *stage.views.first.columns)
     if stage.views.negative:
         item["negative"] = batch(reader, "negative", stage.views.negative)
     return item | {name: batch(student, name, column) for name, column in stage.supervision.texts.items()}

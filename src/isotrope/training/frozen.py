@@ -6,13 +6,14 @@ So a step that needs their vectors costs no further pass. "start" is the encoder
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from isotrope.encoders import Encoder, load
+from isotrope.encoders.frozen import START, FrozenModel
 from isotrope.io.hashes import digest
 from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import Corpus
@@ -20,7 +21,6 @@ from isotrope.training.checkpoints import writing
 from isotrope.training.processes import is_main_process, main_process_first
 from isotrope.training.teacher_cache import VectorCache
 
-START = "start"
 FOLDER = "frozen"  # in the stage's folder
 
 
@@ -28,19 +28,20 @@ class FrozenEncoders:
     """Encoders by name, loaded when first asked for. `start` must not have learnt anything yet."""
 
     def __init__(self, start: Encoder) -> None:
-        self._loaded = {START: start}
+        self._loaded = {FrozenModel(START): start}
+        self._device = str(start.device)
 
-    def __getitem__(self, name: str) -> Encoder:
-        if name not in self._loaded:
-            self._loaded[name] = load(name, device=str(self._loaded[START].device))
-        return self._loaded[name].eval()
+    def __getitem__(self, model: FrozenModel) -> Encoder:
+        if model not in self._loaded:
+            self._loaded[model] = load(model.name, pooling=model.pooling, device=self._device)
+        return self._loaded[model].eval()
 
-    def dims(self, names: Iterable[str]) -> dict[str, int]:
-        """How wide the vectors of each are."""
-        return {name: self[name].dim for name in names}
+    def dims(self, stage: Stage) -> dict[FrozenModel, int]:
+        """How wide the vectors of each are that a stage reads."""
+        return {model: self[model].dim for model, _ in stage.frozen}
 
 
-class Frozen(dict[tuple[str, str], Tensor]):
+class Frozen(dict[tuple[FrozenModel, str], Tensor]):
     """Of one batch: (encoder, `first`, `second` or `negative`) -> its vectors of those texts, (n, dim)."""
 
     def to(self, device: torch.device | str) -> Frozen:
@@ -53,19 +54,19 @@ class FrozenVectors:
 
     def __init__(self, stage: Stage, corpus: Corpus, encoders: FrozenEncoders, folder: Path) -> None:
         self.stage = stage
-        texts = {(name, column): None for name, side in stage.frozen for column in stage.columns_of(side)}
+        texts = {(model, column): None for model, side in stage.frozen for column in stage.columns_of(side)}
         self.tables = {
-            (name, column): vectors_on_disk(folder / FOLDER / _folder_name(name, column), corpus, column, one, stage)
-            for name, column in texts
-            for one in [encoders[name]]
+            (model, column): vectors_on_disk(folder / FOLDER / _name(model, column), corpus, column, one, stage)
+            for model, column in texts
+            for one in [encoders[model]]
         }
 
     def of(self, rows: Callable[[str, str], Sequence[int]]) -> Frozen:
         """Vectors of a batch; `rows` says which rows the texts of a side and a column are from."""
         return Frozen(
             {
-                (name, side): torch.cat([self.tables[name, column][rows(side, column)] for column in columns])
-                for name, side in self.stage.frozen
+                (model, side): torch.cat([self.tables[model, column][rows(side, column)] for column in columns])
+                for model, side in self.stage.frozen
                 for columns in [self.stage.columns_of(side)]
             }
         )
@@ -81,7 +82,8 @@ def vectors_on_disk(folder: Path, corpus: Corpus, column: str, encoder: Encoder,
     return cached
 
 
-def _folder_name(name: str, column: str) -> str:
+def _name(model: FrozenModel, column: str) -> str:
     """`start-text`; a digest keeps apart what differs in characters that no file name may have."""
-    plain = re.sub(r"[^\w.]+", "-", f"{name}-{column}")[-80:]
-    return plain if plain == f"{name}-{column}" else f"{plain}-{digest(f'{name} {column}', 4).hex()}"
+    spelt = "-".join([*filter(None, model), column])
+    plain = re.sub(r"[^\w.]+", "-", spelt)[-80:]
+    return plain if plain == spelt else f"{plain}-{digest(repr((*model, column)), 4).hex()}"

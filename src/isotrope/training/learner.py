@@ -16,12 +16,14 @@ from torch import Tensor, nn
 
 from isotrope.encoders import Encoder
 from isotrope.encoders.backbone import Backbone, EmbeddingView
+from isotrope.encoders.frozen import FrozenModel
 from isotrope.encoders.packing import Batch
 from isotrope.guides import Guide
 from isotrope.heads.queue import MemoryQueue
 from isotrope.heads.tower import Tower
 from isotrope.io.errors import IsotropeError
 from isotrope.objectives import anchor, gather
+from isotrope.objectives.distillation.base import Vectors
 from isotrope.recipes.schema import Stage
 from isotrope.training.guided_negatives import GuidedNegatives
 from isotrope.views.embedding import View
@@ -32,7 +34,7 @@ class Learner(nn.Module):
     """Student, guide, heads, queue, and what objective and supervision train. `forward` is one step of any method."""
 
     def __init__(
-        self, student: Encoder, guide: Guide, stage: Stage, frozen_dims: Mapping[str, int] | None = None
+        self, student: Encoder, guide: Guide, stage: Stage, frozen_dims: Mapping[FrozenModel, int] | None = None
     ) -> None:
         """`frozen_dims` has the width of each frozen encoder's vectors that the stage reads."""
         super().__init__()
@@ -42,8 +44,9 @@ class Learner(nn.Module):
         std = getattr(student.backbone.config, "initializer_range", 0.02)
         self.tower = Tower(student.dim, guide.dim, stage.heads, std)
         self.queue = MemoryQueue(stage.queue.size, self.tower.out) if stage.queue.size else None
-        by = stage.negatives.guided_by
-        self.guided = GuidedNegatives(stage.negatives, (frozen_dims or {})[by], stage.queue.size) if by else None
+        dims, by = frozen_dims or {}, stage.negatives.guided_by
+        self.guided = GuidedNegatives(stage.negatives, dims[FrozenModel(by)], stage.queue.size) if by else None
+        stage.distillation.check_widths(student.dim, [dims[teacher] for teacher in stage.distillation.models])
         self.supervision_state = stage.supervision.state(student.dim)
         self.objective_state = stage.objective.state(student)
         needs_origin = stage.objective.anchor > 0 and guide.origin is None
@@ -90,12 +93,15 @@ class Learner(nn.Module):
 
         first, second, negative    batches of the views; `taught` (n, dim): the guide's vectors where they are known
         premise, hypothesis        labelled pairs, and their `labels` (n,)
+        plain                      the first texts as they stand, for teachers where no views are compared
         frozen                     what frozen encoders make of the texts, see `training.frozen`
         """
         objective = self.stage.objective
         parts = self.stage.supervision.learn(self, item)
         if objective.reads:
             parts[objective.label] = getattr(objective, "weight", 1.0) * objective.learn(self, item)
+        if self.stage.distillation.models:
+            parts |= self._distil(item)
         if objective.anchor and self.origin is not None:
             parts["anchor"] = objective.anchor * anchor(self.student.backbone.model, self.origin.model)
         return {"loss": torch.stack(list(parts.values())).sum(), **{k: part.detach() for k, part in parts.items()}}
@@ -105,7 +111,8 @@ class Learner(nn.Module):
         c, h = self.encode_views(item)
         keys = [self.tower.guide(one) for one in h]
         hard = keys.pop() if self.stage.views.negative else None
-        frozen = self._frozen(self.stage.negatives.guided_by, item)
+        guided_by = self.stage.negatives.guided_by
+        frozen = self._frozen(FrozenModel(guided_by), item) if guided_by else {}
         directions = zip(c, keys, (("first", "second"), ("second", "first")), strict=False)
         losses = [self._compare(query, key, hard, frozen, sides) for query, key, sides in directions]
         if self.training and self.queue is not None:
@@ -177,10 +184,21 @@ class Learner(nn.Module):
         """
         return torch.cat([gather(column) for column in vectors.chunk(self.columns)]) if self.training else vectors
 
-    def _frozen(self, name: str | None, item: dict[str, Any]) -> dict[str, Tensor]:
+    def _distil(self, item: dict[str, Any]) -> dict[str, Tensor]:
+        """What teachers add to the loss, over the batch of all processes."""
+        if self.stage.compares:
+            (first, *_), (second, *_) = self.encode_views(item)
+        else:
+            seen = self._seen(self.stage.views.first, item["plain"], item)
+            first = second = self._gather(self.student(item["plain"], seen))
+        student = Vectors(first, second if self.stage.student_sees_both else first)
+        frozen = [self._frozen(teacher, item) for teacher in self.stage.distillation.models]
+        teachers = [Vectors(found["first"], found.get("second", found["first"])) for found in frozen]
+        return self.stage.distillation(student, teachers)
+
+    def _frozen(self, model: FrozenModel, item: dict[str, Any]) -> dict[str, Tensor]:
         """What a frozen encoder makes of the texts of each side, over all processes, (n, its dim)."""
-        found = {} if name is None else item["frozen"]
-        return {side: self._gather(vectors) for (by, side), vectors in found.items() if by == name}
+        return {side: self._gather(vectors) for (by, side), vectors in item["frozen"].items() if by == model}
 
     def _compare(
         self, c: Tensor, h: Tensor, hard: Tensor | None, frozen: dict[str, Tensor], sides: tuple[str, str]

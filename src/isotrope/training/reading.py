@@ -19,7 +19,7 @@ TokenIds: TypeAlias = Callable[[Encoder, str, str], list[list[int]]]  # as an en
 
 def prepare_draws(stage: Stage, corpus: Corpus, held_out: Sequence[int], student: Encoder, folder: Path) -> Draws:
     """What draws the texts of each view; what it has to compute first lies in `folder`."""
-    views = {name: getattr(stage.views, name) for name in stage.objective.reads}
+    views = {name: getattr(stage.views, name) for name in stage.reads}
     encoder = student.with_pooling(stage.pooling.evaluation)
     return {
         (name, column): view.draw.prepare(

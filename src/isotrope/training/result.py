@@ -52,7 +52,7 @@ class Run:
     def logs(self) -> list[list[dict[str, Any]]]:
         """The lines of each stage's log."""
         files = [folder / LOG for folder in stage_folders(self.folder, self.recipe)]
-        return [read_log(file) for file in files]
+        return [read_log(file) if file.is_file() else [] for file in files]  # none where nothing was learnt
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ class Run:
     @property
     def steps(self) -> int:
         """Optimiser steps, of all stages."""
-        return sum(int(lines[-1]["step"]) for lines in self.logs)
+        return sum(int(lines[-1]["step"]) for lines in self.logs if lines)
 
     @property
     def corpus(self) -> dict[str, int]:
@@ -76,11 +76,15 @@ class Run:
     def figures(self) -> dict[str, dict[str, float]]:
         """Figures that need no labels, `before` the first step of the last stage and `after` its last."""
         measured = [line for line in self.log if "eval_uniformity" in line]
-        return {
-            name: {"before": measured[0][f"eval_{name}"], "after": measured[-1][f"eval_{name}"]}
-            for name in LABEL_FREE
-            if f"eval_{name}" in measured[0]
-        }
+        return (
+            {}
+            if not measured
+            else {
+                name: {"before": measured[0][f"eval_{name}"], "after": measured[-1][f"eval_{name}"]}
+                for name in LABEL_FREE
+                if f"eval_{name}" in measured[0]
+            }
+        )
 
     @cached_property
     def verdict(self) -> Comparison | None:

@@ -29,9 +29,18 @@ from isotrope import recipes
 from isotrope.encoders import Encoder, load
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe
 from isotrope.text.sources import Source, as_sources, shown
-from isotrope.training.assemble import finished, make_batches, make_learner, probe, with_teacher
+from isotrope.text.units import Unit
+from isotrope.training.assemble import (
+    finished,
+    make_batches,
+    make_learner,
+    probe,
+    trained_student,
+    with_teacher,
+)
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import writing
 from isotrope.training.development import development_scores, development_sets
@@ -42,7 +51,7 @@ from isotrope.training.processes import is_main_process, made_by_main_process, m
 from isotrope.training.result import Run
 from isotrope.training.run_folder import LOG, RUN, check_run, differences, locked, read_json, stage_folders
 from isotrope.training.stage_loop import stage_loop
-from isotrope.training.stage_text import MONITORED_ROWS, StageText, read_stage_text
+from isotrope.training.stage_text import MONITORED_ROWS, StageText, check_splittable, read_stage_text
 from isotrope.training.trackers import check_trackers
 
 if TYPE_CHECKING:
@@ -63,6 +72,7 @@ def train(
     set: Mapping[str, Any] | None = None,  # noqa: A002
     teacher: str | Path | None = None,
     column: str | None = None,
+    unit: Unit = "auto",
     resume: bool = False,
 ) -> Run:
     """Tunes an encoder on raw text by a recipe.
@@ -81,6 +91,9 @@ def train(
         set: fields of the recipe by their dotted path, such as `{"training.batch_size": 64}`.
         teacher: the guide's model, for recipes whose guide is another encoder.
         column: what a table calls its text.
+        unit: what is trained on: `sentence` splits every text into its sentences, `document` keeps texts whole; `auto`
+            splits those of a file if more than a tenth of them have several sentences and are longer than the recipe
+            reads.
         resume: go on with the run in `output`.
 
     Example:
@@ -99,8 +112,9 @@ def train(
     resolved = recipes.load(recipe, chosen)
     for stage in resolved.stages:
         check_trackers(stage.training.report_to)
+    check_splittable(resolved, unit)
     sets = development_sets(dev, len(resolved.stages))
-    session = Session(Path(output), resolved, model, dev=sets[0] if len(dict.fromkeys(sets)) == 1 else sets)
+    session = Session(Path(output), resolved, model, dev=sets[0] if len(dict.fromkeys(sets)) == 1 else sets, unit=unit)
     with session.open(resume):
         scores = development_scores(sets, data, resolved)
         encoder = session.run(sentences, column, scores, resume=resume)
@@ -116,6 +130,7 @@ class Session:
     recipe: Recipe
     model: str | Path | Encoder | SentenceTransformer
     dev: str | list[str | None] | None
+    unit: Unit = "auto"
 
     @property
     def name(self) -> str:
@@ -149,20 +164,30 @@ class Session:
         """Tries the recipe, reads the text, runs all stages, and saves what they made."""
         encoder = self.begin()
         probe(self.recipe, encoder)
-        texts = self.texts(as_sources(sentences), column, scores, resume=resume)
+        texts = self.texts(as_sources(sentences), column, encoder, scores, resume=resume)
+        for note in dict.fromkeys(note for text in texts for note in text.notes):
+            Display("text", shown=is_main_process()).say(note)
         for k, text in enumerate(texts):
             encoder = self.stage(k, encoder, text, scores[k], resume=resume)
         self.save(encoder, self.folder / "encoder")
         return encoder
 
     def texts(
-        self, sources: Sequence[Source], column: str | None, scores: Sequence[Score | None], *, resume: bool
+        self,
+        sources: Sequence[Source],
+        column: str | None,
+        reader: Encoder,
+        scores: Sequence[Score | None],
+        *,
+        resume: bool,
     ) -> list[StageText]:
         """The text of every stage; the first process reads it."""
         stages = zip(self.recipe.stages, stage_folders(self.folder, self.recipe), scores, strict=True)
         return made_by_main_process(
             lambda: [
-                read_stage_text(stage, folder, sources, column, scored=score is not None, resume=resume)
+                read_stage_text(
+                    stage, folder, sources, column, reader, unit=self.unit, scored=score is not None, resume=resume
+                )
                 for stage, folder, score in stages
             ]
         )
@@ -175,6 +200,23 @@ class Session:
             return self._made(done, encoder)
         started = {"previous": lambda: encoder, "model": self.begin}.get(stage.start, lambda: load(stage.start))()
         set_seed(stage.training.seed)
+        result = finished(trained_student(started, stage), started, stage)
+        if stage.learns:
+            result = self._learnt(number, started, encoder, text, score, resume=resume)
+        if stage.fit is not None:
+            result = stage.fit.fit(result, text.drawn(stage.fit.texts, stage.training.seed))
+        if len(self.recipe.stages) == 1:
+            return result
+        with main_process_first():
+            self.save(result, done)
+        return self._made(done, started)
+
+    def _learnt(
+        self, number: int, started: Encoder, encoder: Encoder, text: StageText, score: Score | None, *, resume: bool
+    ) -> Encoder:
+        """What the loop makes of the encoder that the stage starts from."""
+        stage, folder = self.recipe.stages[number], stage_folders(self.folder, self.recipe)[number]
+        assert text.plan is not None
         frozen = FrozenEncoders(started)
         learner = make_learner(stage, started, encoder, frozen)
         student = learner.student
@@ -189,12 +231,7 @@ class Session:
         )
         bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
         stage_loop(learner, batches, monitor, folder, bar).run(resume=resume)
-        result = finished(learner.tuned(), started, stage).eval()
-        if len(self.recipe.stages) == 1:
-            return result
-        with main_process_first():
-            self.save(result, done)
-        return self._made(done, started)
+        return finished(learner.tuned(), started, stage).eval()
 
     def save(self, encoder: Encoder, folder: Path) -> None:
         """Saves what a stage or the run made; what was there already is left as it is."""
@@ -226,11 +263,12 @@ class Session:
 
     def _write_settings(self, resume: bool) -> None:
         stages = [stage.model_dump(mode="json") for stage in self.recipe.stages]
-        settings: dict[str, Any] = {"recipe": self.recipe.full_name, "model": self.name, "dev": self.dev}
+        asked = {"model": self.name, "dev": self.dev, "unit": self.unit}
+        settings: dict[str, Any] = {"recipe": self.recipe.full_name, **asked}
         settings |= stages[0] if len(stages) == 1 else {"stages": stages}
         file = self.folder / RUN
         if resume:
-            if differing := differences(read_json(file), settings):
+            if differing := differences({"unit": "auto", **read_json(file)}, settings):
                 raise IsotropeError(f"{self.folder}: settings differ from the original run: {shown(differing, '; ')}")
             return
         if is_main_process():

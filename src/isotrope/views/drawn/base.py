@@ -70,6 +70,7 @@ class DrawnText(Spec):
     """What a recipe says about how the text of a view is drawn: `views.first.draw`, `views.second.draw`."""
 
     fixed: ClassVar[bool] = False  # nothing is drawn
+    of_documents: ClassVar[bool] = False  # takes parts of whole texts, however long: `unit="auto"` never splits them
     alters: ClassVar[bool] = True  # the text is not that of any row, so that no vector of a row stands for it
 
     def prepare(self, ground: Ground) -> Draw:
