@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import math
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import torch
@@ -109,15 +110,22 @@ class OwnDecoder(Decoder):
             batch_first=True,
         )
         self.layers = nn.TransformerDecoder(layer, layers)
-        self.positions = nn.Embedding(getattr(config, "max_position_embeddings", 512), width)
-        nn.init.normal_(self.positions.weight, std=words.weight.std().item())
+        self.scale = words.weight.std().item()
 
     def hidden(self, student: Encoder, vectors: Tensor, batch: Batch) -> Tensor:
         """By its own layers, sentence by sentence."""
         embeddings = student.backbone.model.get_input_embeddings()(batch.input_ids)
-        tokens, mask = batch.unpack(embeddings + self.positions(batch.position_ids))
+        positions = self.scale * sinusoids(batch.position_ids, embeddings.shape[-1])
+        tokens, mask = batch.unpack(embeddings + positions.to(embeddings.dtype))
         length = tokens.shape[1]
         later = torch.ones(length, length, dtype=torch.bool, device=tokens.device).triu(1)
         hidden = self.layers(tokens, vectors[:, None], tgt_mask=later, tgt_is_causal=True)
         found: Tensor = hidden[mask.bool()]
         return found
+
+
+def sinusoids(positions: Tensor, width: int) -> Tensor:
+    """Positions (...) as waves of `width` lengths, (..., width): of any number, and none has to be learnt."""
+    rates = torch.exp(torch.arange(0, width, 2, device=positions.device) * (-math.log(10_000) / width))
+    angles = positions[..., None] * rates
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(-2)[..., :width]
