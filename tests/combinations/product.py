@@ -43,6 +43,7 @@ DRAWN: dict[str, Table] = {
     "crop": {"draw": {"kind": "crop", "size": 1}},
     "apart": {"draw": {"kind": "crop", "overlap": False}},
     "repetition": {"draw": "word-repetition"},
+    "deletion": {"draw": "word-deletion"},
 }
 GUIDES: dict[str, Table] = {
     "self": {},
@@ -62,6 +63,7 @@ OBJECTIVES: dict[str, Table] = {
     "opt3": {"kind": "self-guided", "variant": "opt3", "anchor": 0.1},
     "bootstrap": {"kind": "bootstrap"},
     "mlm": {"kind": "mlm"},
+    "tsdae": {"kind": "tsdae"},
     "none": {"kind": "none"},
 }
 PROJECTION, PREDICTOR = {"ratio": 2}, {"ratio": 2}

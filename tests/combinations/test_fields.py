@@ -62,6 +62,7 @@ FLIPS: dict[tuple[str, str, str], tuple[Table, Table]] = {  # (section, kind, ke
         {"views": {"second": {"draw": "crop"}}},
         {"views": {"first": {"draw": {"overlap": False}}, "second": {"draw": {"overlap": False}}}},
     ),
+    ("views.first.draw", "word-deletion", "rate"): ({}, {"views": {"first": {"draw": {"rate": 0.2}}}}),
     ("objective", "self-guided", "variant"): (
         {"guide": {"kind": "frozen-layers", "sampler": "uniform"}, "objective": {"variant": "opt1"}},
         {"objective": {"variant": "opt2"}},
@@ -87,6 +88,7 @@ CHANGED: dict[str, Any] = {
     "momentum": 0.5,
     "anchor": 0.5,
     "masked": 0.9,
+    "decoder": 2,
     "temperature": 0.7,
     "teacher_temperature": 0.7,
     "consistency": 1.0,

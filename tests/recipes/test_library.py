@@ -21,7 +21,7 @@ bsl bsl-post bsl-multilingual
 parallel-teacher parallel parallel-pipeline parallel-dual parallel-multilingual nli-finetune
 simcse simcse-sup sbert-nli mlm
 distil rankcse
-crop esimcse mocose
+crop esimcse mocose tsdae mlm-simcse
 smooth raw
 """
 ALL = [f"{name}:{variant}" for name in recipes.names() for variant in recipes.variants(name)]

@@ -37,7 +37,7 @@ def inputs(learner: Learner) -> dict[str, Any]:
     return found | ({"labels": torch.tensor([0, 1, 2, 1])} if stage.supervision.labels else {})
 
 
-STAGES = {name: recipes.load(name).stages for name in recipes.names() if name != "mlm"}
+STAGES = {name: recipes.load(name).stages for name in recipes.names() if name not in ("mlm", "tsdae")}
 ONE_STAGE = [name for name, stages in STAGES.items() if len(stages) == 1 and not stages[0].frozen]
 
 

@@ -35,6 +35,7 @@ CASES: dict[str, dict[str, Any]] = {
     },
     "rankcse:start": {"sentences": TEXTS, "set": OFTEN | {"training.batch_size": 8}},
     "esimcse": {"sentences": TEXTS, "set": OFTEN | {"queue.size": 20}},  # texts that are drawn
+    "tsdae": {"sentences": TEXTS, "set": OFTEN},  # a decoder
     "parallel": {
         "sentences": [{"source": one, "target": other} for one, other in PAIRS],
         "set": OFTEN | {"queue.size": 20},  # it wraps around within three steps

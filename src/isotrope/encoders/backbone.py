@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Protocol
 
@@ -66,6 +67,45 @@ class Backbone(nn.Module):
             inputs = self.inputs(batch, view)
             states: tuple[Tensor, ...] = self.model(**inputs, output_hidden_states=True).hidden_states
         return tuple(map(self._computed, states))
+
+    def causal(self, batch: Batch, vectors: Tensor) -> Tensor:
+        """The last layer, (rows, width, dim), where a token sees those of its sentence up to itself.
+
+        `vectors` (sentences, width of the word embeddings) are added to the embeddings of each sentence's words.
+        """
+        words = self.model.get_input_embeddings()(batch.input_ids)
+        added = vectors[batch.sentence.clamp(min=0)] * (batch.sentence >= 0)[..., None]
+        column = torch.arange(batch.input_ids.shape[1], device=words.device)
+        hidden_from = batch.sentence[:, None, :, None] != batch.sentence[:, None, None, :]
+        hidden_from = hidden_from | (column[:, None] < column)
+        mask = torch.zeros(hidden_from.shape, dtype=self.dtype, device=words.device)
+        mask.masked_fill_(hidden_from, torch.finfo(self.dtype).min)
+        positions = batch.position_ids + self.position_offset
+        with self._computing():
+            found = self.model(inputs_embeds=words + added, attention_mask=mask, position_ids=positions)
+        return self._computed(found.last_hidden_state)
+
+    @torch.no_grad()
+    def takes_causal_mask(self) -> bool:
+        """Whether `causal` works: what comes later in a sentence must change nothing that comes before."""
+        was_training = self.model.training
+        self.model.eval()
+        batch = self._made_up(pack=self.packs)
+        ends = batch.token_index[batch.lengths.cumsum(0) - 1]
+        other = batch.input_ids.flatten().clone()
+        other[ends] = other[ends - 1]
+        vectors = torch.zeros(len(batch.lengths), self.model.get_input_embeddings().embedding_dim, device=other.device)
+        try:
+            one = self.causal(batch, vectors)
+            moved = self.causal(replace(batch, input_ids=other.view_as(batch.input_ids)), vectors) - one
+        except (TypeError, ValueError, RuntimeError, IndexError) as error:
+            log.debug("%s takes no causal mask: %s", type(self.model).__name__, error)
+            return False
+        finally:
+            self.model.train(was_training)
+        distance = moved.abs().amax(-1).flatten()[batch.token_index]
+        last = torch.isin(batch.token_index, ends)
+        return bool(distance[last].min() > 0) and bool(distance[~last].max() <= PROBE_TOLERANCE * one.abs().max())
 
     def below(self, layer: int) -> list[nn.Parameter]:
         """The parameters that hidden state `layer` depends on: embeddings and the layers up to it.

@@ -171,7 +171,7 @@ def _stage(recipe: Recipe) -> Stage:
     """The one stage that can be a loss."""
     if len(recipe.stages) > 1:
         raise IsotropeError(f"recipe {recipe.name} has {len(recipe.stages)} stages, a loss is one: use isotrope.train")
-    if recipe.stages[0].objective.reads == ("first",):
+    if recipe.stages[0].objective.reads and not recipe.stages[0].objective.compares:
         raise IsotropeError(f"recipe {recipe.name} is no loss of sentence vectors: use isotrope.train")
     if recipe.stages[0].frozen:
         raise IsotropeError(f"recipe {recipe.name} looks up vectors of frozen encoders by row: use isotrope.train")

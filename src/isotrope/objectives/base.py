@@ -21,6 +21,7 @@ class Objective(Spec):
     anchor: float = Field(default=0.0, ge=0)
 
     reads: ClassVar[tuple[str, ...]] = ("first", "second")  # the views that it needs
+    compares: ClassVar[bool] = True  # the student's vectors with a guide's
     label: ClassVar[str] = "contrast"  # of its part of the loss, in the log
     symmetric: ClassVar[bool] = False  # whether it counts both directions anyway
 

@@ -12,3 +12,4 @@ class Nothing(Objective):
 
     kind: Literal["none"] = "none"
     reads: ClassVar[tuple[str, ...]] = ()
+    compares: ClassVar[bool] = False

@@ -26,10 +26,9 @@ def _reads(stage: Stage) -> Iterator[str]:
         for key, value in stage.training.model_dump().items():
             if value != getattr(untouched, key):
                 yield f"training.{key} has no effect: nothing is learnt by gradient, only fitted; leave it out"
-    if "second" in reads:
+    if stage.objective.compares:
         return
     unread: dict[str, Any] = {
-        "views.second": stage.views.second,
         "views.negative": stage.views.negative,
         "views.symmetric": stage.views.symmetric,
         "views.contrast": stage.views.contrast,
@@ -38,8 +37,7 @@ def _reads(stage: Stage) -> Iterator[str]:
         "negatives": stage.negatives,
         "heads": stage.heads,
     }
-    if "first" not in stage.reads:
-        unread["views.first"] = stage.views.first
+    unread |= {f"views.{name}": getattr(stage.views, name) for name in ("first", "second") if name not in stage.reads}
     defaults = type(stage).model_construct()
     for path, value in unread.items():
         default: Any = defaults
@@ -47,8 +45,9 @@ def _reads(stage: Stage) -> Iterator[str]:
             default = getattr(default, key)
         if value != default:
             yield f"{path} has no effect: objective.kind '{kind}' compares no two views; leave it out"
-    if "first" in reads and stage.views.first.kind != "none":
-        yield f"views.first.kind has no effect: objective.kind '{kind}' reads the text as it stands; leave it out"
+    for name in reads:
+        if getattr(stage.views, name).kind != "none":
+            yield f"views.{name}.kind has no effect: objective.kind '{kind}' reads the text as it stands; leave it out"
 
 
 def _columns(stage: Stage) -> Iterator[str]:

@@ -135,7 +135,7 @@ class Stage(Section):
     @property
     def compares(self) -> bool:
         """Whether two views are encoded and compared."""
-        return "second" in self.objective.reads
+        return self.objective.compares
 
     @property
     def student_sees_both(self) -> bool:

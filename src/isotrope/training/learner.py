@@ -82,7 +82,8 @@ class Learner(nn.Module):
         """
         if self.kept is None:
             return self.student
-        averaged = copy.deepcopy(self.student)
+        tokenizer = self.student.tokenizer
+        averaged = copy.deepcopy(self.student, {id(tokenizer): tokenizer})  # it is slow to copy, and stays as it is
         with torch.no_grad():
             for mine, start in zip(averaged.parameters(), self.kept.parameters(), strict=True):
                 mine.lerp_(start, self.stage.training.keep_start)

@@ -6,7 +6,7 @@ import pytest
 
 from isotrope.io.errors import IsotropeError
 from isotrope.text.sentences import split_sentences
-from isotrope.views.drawn.crop import words_of
+from isotrope.views.drawn.words import words_of
 
 from .naive import draw_of, drawn
 

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from isotrope.text.sentences import split_sentences
 from isotrope.views.drawn.base import Chance, Draw, DrawnText, Ground
+from isotrope.views.drawn.words import words_of
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Shares = tuple[Share, Share]
@@ -82,9 +83,3 @@ def _length(pieces: int, size: int | Shares, chance: random.Random) -> int:
     """How many pieces a span has: one at least, and fewer than there are."""
     wanted = size if isinstance(size, int) else round(pieces * chance.uniform(*size))
     return max(1, min(wanted, pieces - 1))
-
-
-def words_of(text: str) -> tuple[list[str], str]:
-    """The words of a sentence, and what stands between them; its characters where the script has no spaces."""
-    words = text.split()
-    return (list(text), "") if len(words) == 1 and not text.isascii() else (words or [text], " ")
