@@ -43,6 +43,7 @@ DRAWN: dict[str, Table] = {
     "crop": {"draw": {"kind": "crop", "size": 1}},
     "apart": {"draw": {"kind": "crop", "overlap": False}},
     "repetition": {"draw": "word-repetition"},
+    "neighbours": {"draw": {"kind": "neighbours", "k": 2}},
 }
 GUIDES: dict[str, Table] = {
     "self": {},
@@ -193,7 +194,7 @@ class Bench:
         """A batch of four rows."""
         generator = torch.Generator().manual_seed(seed)
         rows = [(4 * seed + k) % len(self.corpus) for k in range(4)]
-        draws = prepare_draws(stage, self.corpus, (), self.encoder, self.folder)
+        draws = prepare_draws(stage, self.corpus, (), self.encoder, self.frozen, self.folder)
         reading = Reading(self.corpus, rows, draws, generator)
         reader = learner.guide.reader or learner.student
         item = laid_out(stage, learner.student, reader, lambda encoder, *place: reading.ids(encoder, *place, None))

@@ -148,7 +148,7 @@ def make_batches(
     """The run's batches; what frozen encoders make of them comes from disk where the recipe says so."""
     reader = guide.reader or student
     with main_process_first():
-        draws = prepare_draws(stage, corpus, held_out, student, folder)
+        draws = prepare_draws(stage, corpus, held_out, student, encoders, folder)
     cached = None
     if stage.guide.constant:
         (column,) = stage.views.second.columns
