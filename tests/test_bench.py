@@ -1,11 +1,14 @@
-"""The benches are not run here, but they speak of the package as it is."""
+"""The benches speak of the package as it is; that of the domains, whose runs take days, is run in small."""
 
 from __future__ import annotations
 
+import gzip
 import importlib
 from pathlib import Path
 
 import pytest
+
+from isotrope.text import bundled_sentences
 
 BENCH = Path(__file__).parents[1] / "bench"
 
@@ -14,3 +17,29 @@ BENCH = Path(__file__).parents[1] / "bench"
 def test_it_can_be_imported(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(BENCH)
     assert importlib.import_module(name).__doc__
+
+
+def test_what_the_domain_bench_has_done_is_not_run_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, sentences = tmp_path / "domains" / "banking77", bundled_sentences()[:300]
+    folder.mkdir(parents=True)
+    rows = "".join(f"test\t{i % 4}\t{sentence}\n" for i, sentence in enumerate(sentences[:60]))
+    (folder / "eval.tsv").write_text("split\tlabel\ttext\n" + rows)
+    (folder / "corpus.txt.gz").write_bytes(gzip.compress("\n".join(sentences).encode()))
+    monkeypatch.syspath_prepend(BENCH)
+    domains = importlib.import_module("domains")
+    chosen = f"--data {tmp_path} --output {tmp_path / 'out'} --domains banking77 --models bundled"
+    arguments = ["domains.py", *f"{chosen} --recipes simcse:bundled --steps 1 --seeds 1,2".split()]
+    monkeypatch.setattr("sys.argv", arguments)
+    domains.main()
+    table, results = capsys.readouterr().out, (tmp_path / "out" / "results.jsonl").read_text()
+    assert results.count("\n") == 1 + 4 + 1 + 2
+    assert "| bundled | simcse:bundled, 1 steps |" in table
+    assert all(
+        text in table for text in ("| - | TF-IDF |", "| bundled | untuned, cls |", "| bundled | whitening |", "±")
+    )
+    monkeypatch.setattr(domains.isotrope, "train", None)
+    domains.main()
+    assert capsys.readouterr().out == table
+    assert (tmp_path / "out" / "results.jsonl").read_text() == results

@@ -10,9 +10,9 @@ import pytest
 
 import isotrope
 from isotrope.baselines import BASELINES, fit_baseline
-from isotrope.baselines.whitening import whiten
 from isotrope.encoders import Encoder, load_any
 from isotrope.evaluation.provenance import training_text
+from isotrope.fits.whitening import whiten
 from isotrope.io.errors import IsotropeError
 
 SOURCE = """

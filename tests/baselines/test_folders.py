@@ -16,9 +16,9 @@ from isotrope.baselines.flow import fit_flow
 from isotrope.baselines.frequent import without_frequent
 from isotrope.baselines.glove import word_vector_mean
 from isotrope.baselines.tfidf import fit_tfidf
-from isotrope.baselines.whitening import whiten
 from isotrope.baselines.wk import wk_pooled
 from isotrope.encoders import Encoder, ForeignEncoder, load_any
+from isotrope.fits.whitening import whiten
 from isotrope.io.errors import IsotropeError
 
 WITHOUT_ISOTROPE = """

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isotrope
-from isotrope.baselines.whitening import Moments, whiten, whitening_matrix
+from isotrope.fits.whitening import Moments, whiten, whitening_matrix
 from isotrope.io.errors import IsotropeError
 
 

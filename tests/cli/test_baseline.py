@@ -12,9 +12,9 @@ from sentence_transformers import SentenceTransformer
 
 import isotrope
 from isotrope.baselines import fit_baseline
-from isotrope.baselines.whitening import whiten
 from isotrope.encoders import load_any
 from isotrope.evaluation.provenance import count_trained_on, training_text
+from isotrope.fits.whitening import whiten
 from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]

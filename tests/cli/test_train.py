@@ -27,6 +27,7 @@ LABELS = ("entailment", "neutral", "contradiction")
 FILES = {
     "text.txt": "\n".join(TEXTS),
     "few.txt": "\n".join(TEXTS[:5]),
+    "documents.txt": "\n".join(" ".join(TEXTS[start : start + 4]) for start in range(0, 64, 4)),
     "one.txt": "A dog.\n" * 40,
     "pairs.tsv": "".join(f"{a}\t{b}\n" for a, b in [("source", "target"), *zip(TEXTS, TEXTS[::-1], strict=True)]),
     "nli.tsv": "premise\thypothesis\tlabel\n"
@@ -54,6 +55,9 @@ BAD = {
     "give files, not standard input": ("-", "--recipe", "bsl"),
     "nli.tsv: which column? Name one with --column: premise, hypothesis": (
         *("nli.tsv", "--recipe", "consert-sup-unsup", "--set", "training.batch_size=4"),
+    ),
+    "recipe sbert-nli reads labelled pairs, which are never split; leave out --unit": (
+        *("nli.tsv", "--recipe", "sbert-nli", "--unit", "sentence"),
     ),
     "no column 'sentence'; it has: source, target": ("pairs.tsv", "--column", "sentence"),
     "none.txt: no such file": ("text.txt", "none.txt"),
@@ -98,6 +102,18 @@ def folder(run: Run) -> Path:
 
 def listing(folder: Path = Path()) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_documents_are_split_if_asked_to_be(run: Run, folder: Path) -> None:
+    done = run("train", "documents.txt", "--output", "run", "--unit", "sentence", *SMALL, "--json")
+    assert json.loads(done.out)["corpus"] == {
+        "rows": 64,
+        "blank": 0,
+        "unlabelled": 0,
+        "distinct": 64,
+        "documents": 16,
+    }
+    assert "documents.txt: 16 documents, 64 sentences\n" in done.err
 
 
 def test_a_run_and_what_it_says(run: Run, folder: Path) -> None:

@@ -17,10 +17,10 @@ from sentence_transformers.base.modules import Normalize
 from torch import nn
 
 import isotrope
-from isotrope.baselines.whitening import whiten
 from isotrope.encoders import ForeignEncoder
 from isotrope.evaluation import vectors
 from isotrope.evaluation.vectors import fingerprint, remembered, remembered_together, vectors_folder
+from isotrope.fits.whitening import whiten
 from isotrope.io import store
 from isotrope.io.errors import IsotropeError
 

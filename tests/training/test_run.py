@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -126,6 +127,7 @@ def begun(run: Path) -> dict[str, tuple[int, bytes]]:
         ({"recipe": "sg-opt:official"}, "recipe 'sg-opt:paper' -> 'sg-opt:official'"),
         ({"model": "bundled"}, "encoder' -> 'bundled'"),
         ({"dev": "bundled"}, "dev None -> 'bundled'"),
+        ({"unit": "sentence"}, "unit 'auto' -> 'sentence'"),
         ({"sentences": TEXTS[1:]}, "the text differs from that of the original run: .*rows 120 -> 119"),
         ({"sentences": TEXTS[::-1]}, "the text differs from that of the original run"),
     ],
@@ -137,6 +139,14 @@ def test_another_run_is_not_resumed(done: tuple[Path, dict[str, Any]], changes: 
         train(**arguments | changes, resume=True)
     assert "\n" not in str(told.value)
     assert begun(run) == before
+
+
+def test_a_run_from_before_there_were_units_is_resumed(done: tuple[Path, dict[str, Any]], tmp_path: Path) -> None:
+    shutil.copytree(done[0], tmp_path / "run")
+    settings = json.loads((tmp_path / "run" / "run.json").read_text())
+    assert settings.pop("unit") == "auto"
+    (tmp_path / "run" / "run.json").write_text(json.dumps(settings))
+    assert train(**done[1] | {"output": tmp_path / "run"}, resume=True).steps == 4
 
 
 def test_what_is_done_stays_as_it_is(done: tuple[Path, dict[str, Any]]) -> None:

@@ -13,12 +13,14 @@ from isotrope import recipes
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import Corpus
+from isotrope.text.units import Units
 from isotrope.training.development import development_sets
 from isotrope.training.run import train
 from isotrope.training.text_views import with_text_views
 from isotrope.views.text import TEXT_VIEWS
 
 TEXTS = bundled_sentences()[:40]
+WHOLE = Units("document", too_long=lambda texts: [False] * len(texts))
 MADE = {"kind": "mlm", "rate": 0.2, "model": "bundled"}
 ONE_VIEW: dict[str, Any] = {
     "views.first.column": "text",
@@ -46,7 +48,7 @@ def test_a_run_on_plain_sentences_makes_the_column_that_its_recipe_reads(small: 
 
 def test_text_that_has_the_column_already_is_taken_as_it_is(tmp_path: Path) -> None:
     rows = [{"text": text, "view1": "another wording"} for text in TEXTS]
-    given, column = with_text_views([rows], stage_of(ONE_VIEW), None, tmp_path)
+    given, column = with_text_views([rows], stage_of(ONE_VIEW), None, tmp_path, WHOLE)
     assert given == [rows]
     assert column is None
     assert not list(tmp_path.iterdir())
@@ -55,7 +57,7 @@ def test_text_that_has_the_column_already_is_taken_as_it_is(tmp_path: Path) -> N
 def test_sources_with_and_without_the_column_stand_side_by_side(tmp_path: Path) -> None:
     """Such as raw sentences beside entailment pairs: Table 4 of paper 3."""
     pairs = [{"text": "A dog runs.", "view1": "An animal moves."}]
-    given, _ = with_text_views([TEXTS, pairs], stage_of(ONE_VIEW), None, tmp_path)
+    given, _ = with_text_views([TEXTS, pairs], stage_of(ONE_VIEW), None, tmp_path, WHOLE)
     assert given == [tmp_path / "views-1.parquet", pairs]
 
 
@@ -66,9 +68,15 @@ def test_a_column_of_another_name_is_read(small: str, tmp_path: Path) -> None:
     assert sorted(Corpus(tmp_path / "run" / "corpus").rows(range(len(TEXTS)))["text"]) == sorted(TEXTS)
 
 
+def test_documents_are_split_before_views_are_made_of_them(small: str, tmp_path: Path) -> None:
+    documents = [" ".join(TEXTS[start : start + 4]) for start in range(0, 40, 4)]
+    train(documents, "bsl", small, tmp_path / "run", steps=2, set=ONE_VIEW, unit="sentence")
+    assert parquet.read_table(tmp_path / "run" / "views-1.parquet").to_pydict()["text"] == TEXTS
+
+
 def test_a_recipe_that_makes_nothing_leaves_the_text_alone(tmp_path: Path) -> None:
     stage = recipes.load("sg-opt").stages[0]
-    assert with_text_views([TEXTS], stage, "body", tmp_path) == ([TEXTS], "body")
+    assert with_text_views([TEXTS], stage, "body", tmp_path, WHOLE) == ([TEXTS], "body")
 
 
 def test_what_is_missing_to_make_a_view_is_said_in_one_line(small: str, tmp_path: Path) -> None:

@@ -36,8 +36,8 @@ Models = Annotated[
 Suite = Annotated[
     str | None,
     typer.Option(
-        help="papers, sts, transfer, multilingual, arguments or all: every task of it whose data is there, with "
-        "averages, intervals, and marks of what was seen in training."
+        help="papers, sts, transfer, multilingual, arguments, domains or all: every task of it whose data is there, "
+        "with averages, intervals, and marks of what was seen in training."
     ),
 ]
 Tasks = Annotated[

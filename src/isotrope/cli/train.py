@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.table import Table
@@ -27,6 +27,12 @@ MEANINGS = {  # of the figures in the log, in the order in which they are shown
     "held_out_loss": "on text that was not learnt from",
 }
 
+OUTCOMES = {
+    "tuned": "The tuned encoder is kept.",
+    "untuned": "The encoder is kept as it was: what was tried (in tried/) is not clearly better on this text. More text "
+    "may help, or --dev with a hundred pairs that you graded.",
+}
+
 Corpus = Annotated[
     list[str],
     typer.Argument(
@@ -35,7 +41,17 @@ Corpus = Annotated[
     ),
 ]
 RecipeName = Annotated[
-    str, typer.Option("--recipe", "-r", help="A name, name:variant, or a .toml of your own; see isotrope recipes.")
+    str | None,
+    typer.Option(
+        "--recipe",
+        "-r",
+        help="A name, name:variant, or a .toml of your own; see isotrope recipes.",
+        show_default="what suits the model; kept only if it is judged to be better",
+    ),
+]
+Purpose = Annotated[
+    Literal["topics", "duplicates", "both"],
+    typer.Option("--for", help="Without a recipe: find texts of one kind, of one meaning, or both."),
 ]
 Dev = Annotated[
     list[str] | None,
@@ -52,12 +68,20 @@ Settings = Annotated[
 Teacher = Annotated[
     str | None, typer.Option(help="The model that teaches, for recipes that have one.", show_default="the recipe's")
 ]
+UnitOption = Annotated[
+    Literal["sentence", "document", "auto"],
+    typer.Option(
+        "--unit",
+        help="sentence: split every text into its sentences. document: keep texts whole. auto: split those of a file "
+        "if more than a tenth of them have several sentences and are longer than the recipe reads.",
+    ),
+]
 
 
 def train(
     corpus: Corpus,
     output: RunFolder,
-    recipe: RecipeName = "consert:quick",
+    recipe: RecipeName = None,
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
     dev: Dev = None,
     data: Data = None,
@@ -66,11 +90,13 @@ def train(
     seed: Annotated[int | None, typer.Option(min=0, show_default="the recipe's")] = None,
     teacher: Teacher = None,
     column: Column = None,
+    purpose: Purpose = "both",
+    unit: UnitOption = "auto",
     precision: Precision = None,
     resume: Resume = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tune an encoder on raw text, by a recipe.
+    """Tune an encoder on raw text, by a recipe or by what suits it; without a recipe it may also say no.
 
     [dim]Example:[/] isotrope train reviews.txt --model bundled --output runs/reviews
     """
@@ -80,11 +106,12 @@ def train(
     chosen = dict(_setting(text) for text in settings or ())
     if is_main_process():  # which makes the folder, and the others may come later
         check_run(output, resume=resume)
-    resolved = _checked_recipe(recipe, chosen, corpus)
-    makes_text = any(stage.views.texts for stage in resolved.stages)  # by models of the Hub, it may be
+    _check_files(corpus)
+    resolved = _checked_recipe(recipe, chosen, corpus) if recipe else None
+    makes_text = resolved and any(stage.views.texts for stage in resolved.stages)  # by models of the Hub, it may be
     if makes_text or set(dev or ()) - {"bundled"} or any(source.startswith(HUB) for source in corpus):
         stay_offline_without_hub()
-    check_models(_models(resolved, model, teacher))
+    check_models(_models(resolved, model, teacher) if resolved else [model])
     with waiting("Starting"):
         from isotrope.training.run import train as tune
     run = tune(
@@ -100,10 +127,12 @@ def train(
         set=chosen,
         teacher=teacher,
         column=column,
+        purpose=purpose,
+        unit=unit,
         resume=resume,
     )
     if is_main_process():
-        found = {**run.as_json(), "recipe": recipe}
+        found = {**run.as_json(), "recipe": recipe or run.recipe.full_name}
         print_json(found) if as_json else _print_summary(found, dev[-1] if dev else None)
 
 
@@ -115,16 +144,20 @@ def _setting(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str]) -> Recipe:
-    """The recipe, after all that can be said about it and the files without reading them; what is quickest first."""
-    from isotrope import recipes
-
-    recipes.check_name(recipe)
+def _check_files(corpus: list[str]) -> None:
+    """That they can be opened, before anything slow."""
     for source in corpus:
         if source != "-" and not source.startswith(HUB):
             file_kind(source)
             with open_bytes(source):
                 pass
+
+
+def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str]) -> Recipe:
+    """The recipe, after all that can be said about it and the files without reading them; what is quickest first."""
+    from isotrope import recipes
+
+    recipes.check_name(recipe)
     resolved = recipes.load(recipe, chosen)
     if "-" in corpus and (len(resolved.stages) > 1 or resolved.stages[0].views.texts):
         raise IsotropeError(f"{recipe} reads its text more than once; give files, not standard input")
@@ -140,6 +173,18 @@ def _models(recipe: Recipe, model: str, teacher: str | None) -> list[str]:
 
 
 def _print_summary(found: dict[str, Any], dev: str | None) -> None:
+    steps = f"{many(found['steps'], 'step')}, " if found["steps"] else ""
+    typer.echo(f"{found['recipe']} on {found['model']}: {steps}{found['seconds']:.1f} s\n")
+    if found["outcome"]:
+        typer.echo(f"{OUTCOMES[found['outcome']['kept']]} {found['outcome']['because']}\n")
+    else:
+        _print_figures(found, dev)
+    typer.echo(f"The encoder is {found['encoder']}:\n")
+    typer.echo("    from sentence_transformers import SentenceTransformer")
+    typer.echo(f'    vectors = SentenceTransformer({found["encoder"]!r}).encode(["A new sentence."])')
+
+
+def _print_figures(found: dict[str, Any], dev: str | None) -> None:
     table = Table("", box=None, padding=(0, 2, 0, 0))
     for heading in ("Before", "After"):
         table.add_column(heading, justify="right")
@@ -154,8 +199,6 @@ def _print_summary(found: dict[str, Any], dev: str | None) -> None:
             f"{figure['after']:.3g}",
             f"[dim]{MEANINGS[name]}[/]",
         )
-    typer.echo(f"{found['recipe']} on {found['model']}: {many(found['steps'], 'step')}, {found['seconds']:.1f} s\n")
-    print_table(table)
-    typer.echo(f"\nThe encoder is {found['encoder']}:\n")
-    typer.echo("    from sentence_transformers import SentenceTransformer")
-    typer.echo(f'    vectors = SentenceTransformer({found["encoder"]!r}).encode(["A new sentence."])')
+    if table.row_count:
+        print_table(table)
+        typer.echo("\nThis is how the vectors lie, not whether they are better: isotrope compare judges that.\n")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import torch
 from sentence_transformers.base.modules import Dense, Normalize
 from torch import nn
@@ -25,6 +27,13 @@ def cls_mlp(backbone: Backbone) -> Dense:
 def is_normalize(module: nn.Module) -> bool:
     """Whether a module scales vectors to length one and does nothing else."""
     return isinstance(module, Normalize)
+
+
+def without_last_normalize(modules: Iterable[nn.Module]) -> tuple[list[nn.Module], list[nn.Module]]:
+    """The modules without a normalisation at their end, and that one, if there is any. One before others stays."""
+    kept = list(modules)
+    last = [kept.pop()] if kept and is_normalize(kept[-1]) else []
+    return kept, last
 
 
 def is_cls_mlp(module: nn.Module) -> bool:

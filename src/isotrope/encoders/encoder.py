@@ -17,7 +17,7 @@ from torch.nn import functional
 
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch, lay_out
-from isotrope.encoders.pooling import Pooling, mix
+from isotrope.encoders.pooling import OWN, Pooling, mix
 from isotrope.encoders.precision import dtype_of
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import progress
@@ -102,10 +102,12 @@ class Encoder(nn.Module):
 
     def with_pooling(self, pooling: Pooling | str) -> Encoder:
         """The same weights (shared, not copied) under a pooling. What stands behind another one is left out, except
-        normalisation, which does not depend on it.
+        normalisation, which does not depend on it. `own` changes nothing.
         """
         from isotrope.encoders.after_pooling import cls_mlp, is_normalize
 
+        if pooling == OWN:
+            return self.with_after_pooling(self.after_pooling)
         pooling = Pooling.parse(pooling) if isinstance(pooling, str) else pooling
         if pooling.resolve(self.backbone.layers) == self.pooling:
             return self.with_after_pooling(self.after_pooling)
@@ -131,6 +133,12 @@ class Encoder(nn.Module):
         self.truncated += sum(bool(one.overflowing) for one in encoded.encodings or ())
         ids: list[list[int]] = encoded["input_ids"]
         return ids
+
+    def too_long(self, sentences: Sequence[str], max_length: int | None = None) -> list[bool]:
+        """Of each sentence, whether `tokenize` would cut it."""
+        longest = min(max_length or self.max_seq_length, self.max_seq_length)
+        encoded = self.tokenizer(list(sentences), truncation=False, return_attention_mask=False, verbose=False)
+        return [len(ids) > longest for ids in encoded["input_ids"]]
 
     def batch(self, sentences: Sequence[str]) -> Batch:
         """Sentences -> one batch, packed if this encoder packs, on its device."""

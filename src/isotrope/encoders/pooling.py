@@ -18,6 +18,7 @@ from torch import Tensor
 
 from isotrope.io.errors import IsotropeError, nearest
 
+OWN = "own"  # in a recipe: as the encoder was saved
 # sentence-transformers' name of the reduction over tokens, for each of ours
 REDUCTIONS = {"cls": "cls", "cls-mlp": "cls", "mean": "mean", "max": "max", "last2": "mean", "first-last": "mean"}
 # further reductions that a sentence-transformers folder may ask for; kept as they are
@@ -68,7 +69,7 @@ class Pooling:
 
 def _spelt(name: str) -> str:
     try:
-        return str(Pooling.parse(name))
+        return name if name == OWN else str(Pooling.parse(name))
     except IsotropeError as error:
         raise ValueError(str(error)) from error
 

@@ -58,8 +58,8 @@ def evaluate(
             several seeds.
         tasks: Names such as `"stsb"` or `"stsb-multi:de"`, `"package.module:Name"`, a `Task`, or a function
             `task(encode, *, ...) -> float | dict[str, float]`. By default `bundled`, or those of the suite.
-        suite: `papers`, `sts`, `transfer`, `multilingual`, `arguments` or `all`: every task of it whose data is there,
-            with averages, intervals, and marks of what was seen in training.
+        suite: `papers`, `sts`, `transfer`, `multilingual`, `arguments`, `domains` or `all`: every task of it whose data
+            is there, with averages, intervals, and marks of what was seen in training.
         data: Folder of data sets; by default `$ISOTROPE_DATA`, else the Hugging Face Hub.
         pooling: One or several, each of which makes a row; by default each model's own.
         split: `train`, `dev` or `test`, where a task has it.

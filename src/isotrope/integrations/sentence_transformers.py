@@ -62,7 +62,7 @@ from torch.nn.utils.rnn import pad_sequence
 from transformers import TrainerCallback, TrainerControl, TrainerState
 
 from isotrope import recipes
-from isotrope.encoders import Encoder, Pooling
+from isotrope.encoders import Encoder
 from isotrope.encoders.loading import from_sentence_transformer
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe, Stage
@@ -186,7 +186,7 @@ def _check(started: Encoder, stage: Stage) -> None:
         raise IsotropeError("several processes would not share their gradients here: use isotrope.train with torchrun")
     if started.backbone.dtype == torch.float16:
         raise IsotropeError("the model's weights are float16; load it with model_kwargs={'dtype': 'float32'}")
-    wanted = Pooling.parse(stage.pooling.evaluation).resolve(started.backbone.layers)
+    wanted = started.with_pooling(stage.pooling.evaluation).pooling
     if started.pooling != wanted:
         log.warning(
             "the recipe is measured with %s pooling, this model has %s: save loss.encoder", wanted, started.pooling

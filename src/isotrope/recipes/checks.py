@@ -19,8 +19,13 @@ def check_stage(stage: Stage) -> None:
 def _reads(stage: Stage) -> Iterator[str]:
     """What the objective does not read must not be set."""
     kind, reads = stage.objective.kind, stage.objective.reads
-    if not stage.reads and not stage.supervision.texts:
+    if not stage.learns and stage.fit is None:
         yield f"nothing to learn: objective.kind is '{kind}' and supervision.kind '{stage.supervision.kind}'"
+    if not stage.learns:
+        untouched = type(stage.training)(seed=stage.training.seed)
+        for key, value in stage.training.model_dump().items():
+            if value != getattr(untouched, key):
+                yield f"training.{key} has no effect: nothing is learnt by gradient, only fitted; leave it out"
     if "second" in reads:
         return
     unread: dict[str, Any] = {

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from isotrope.encoders.frozen import FrozenModel
 from isotrope.encoders.pooling import PoolingName
+from isotrope.fits import FITS, FitSpec
 from isotrope.guides import GUIDES, GuideSpec
 from isotrope.guides.itself import ItselfSpec
 from isotrope.heads.queue import Queue
@@ -41,7 +42,7 @@ class Views(Section):
 
 
 class PoolingChoice(Section):
-    """`training` is pooled while learning, `evaluation` is what is saved and measured."""
+    """`training` is pooled while learning, `evaluation` is what is saved and measured; `own`: as the encoder has it."""
 
     training: PoolingName = "cls"
     evaluation: PoolingName = "cls"
@@ -81,7 +82,7 @@ class Training(Section):
 
 
 class Stage(Section):
-    """One run of the loop."""
+    """One run of the loop, and what is fitted on the same text behind it; either may be missing."""
 
     start: str = "previous"  # the encoder of the stage before (or of the call); `model`: of the call; or name or folder
     views: Views = Views()
@@ -94,6 +95,7 @@ class Stage(Section):
     supervision: Annotated[Supervision, SUPERVISION] = Unsupervised()
     distillation: Annotated[Distillation, DISTILLATION] = NoDistillation()
     training: Training = Training()
+    fit: Annotated[FitSpec, FITS] | None = None
 
     @model_validator(mode="after")
     def _fit_together(self) -> Stage:
@@ -107,12 +109,23 @@ class Stage(Section):
         wanted += self.columns_of("negative")
         wanted += self.supervision.texts.values()
         wanted += [self.supervision.labels] if self.supervision.labels else []
-        return tuple(dict.fromkeys(wanted))
+        return tuple(dict.fromkeys(wanted or ["text"]))
+
+    @property
+    def learns(self) -> bool:
+        """Whether anything is learnt by gradient."""
+        return bool(self.reads or self.supervision.texts)
 
     def columns_of(self, side: str) -> tuple[str, ...]:
         """Where the texts of `first`, `second` or `negative` stand."""
         negative = (self.views.negative,) if self.views.negative else ()
         return {"first": self.views.first.columns, "second": self.views.second.columns, "negative": negative}[side]
+
+    @property
+    def takes_documents(self) -> bool:
+        """Whether a view draws its text from parts of whole documents."""
+        views = {"first": self.views.first, "second": self.views.second}
+        return any(views[side].draw.of_documents for side in self.objective.reads)
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from isotrope.io.hashes import digest, hasher
 from isotrope.text.arrays import IntArray, growing_table, open_table
 from isotrope.text.files import Row
 from isotrope.text.sources import Source, kind_of, matching_rows, shown, text_columns
+from isotrope.text.units import Units
 
 ROWS, KEYS, ABOUT = "corpus.arrow", "keys.npy", "corpus.json"
 CHUNK_ROWS = 4096  # written at a time
@@ -26,12 +27,15 @@ NO_GOLD_LABEL = ("-", "-1")  # what SNLI writes where its annotators did not agr
 
 @dataclass(frozen=True)
 class CorpusCounts:
-    """Rows that are in the corpus, rows that were left out, and how many different texts the first column has."""
+    """Rows that are in the corpus, rows that were left out, how many different texts the first column has, and how many
+    documents were split into these rows.
+    """
 
     rows: int
     blank: int
     unlabelled: int
     distinct: int
+    documents: int = 0
 
 
 class Corpus:
@@ -67,13 +71,19 @@ class Corpus:
 
 
 def build_corpus(
-    sources: Sequence[Source], columns: tuple[str, ...], folder: Path, *, column: str | None = None
+    sources: Sequence[Source],
+    columns: tuple[str, ...],
+    folder: Path,
+    *,
+    column: str | None = None,
+    units: Units | None = None,
 ) -> Corpus:
     """Streams the sources' rows, once and in constant memory, into `folder`, and opens them there.
 
     A source is a file, `-`, `hub:org/name[:split]`, a table of another library, or an iterable of strings or of rows;
     those that lack the columns are passed over. `column` is what tables call `text`. Rows with a blank or missing
-    field or without a gold label are left out, and counted.
+    field or without a gold label are left out, and counted. `units` may split texts into sentences, where `text` is the
+    only column.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ABOUT).unlink(missing_ok=True)  # it is written last: without it there is no corpus
@@ -82,14 +92,15 @@ def build_corpus(
         with _Writer(path, columns, add_keys) as writer:
             for name, rows in matching_rows(sources, columns, column):
                 used.append(name)
-                for number, row in enumerate(rows, 1):
+                for number, row in enumerate(units.rows(name, rows) if units else rows, 1):
                     writer.add(row, name, number)
         if not writer.rows:
             raise IsotropeError(
                 f"{shown(used)}: no {kind_of(columns)} left: {writer.blank} rows with a blank field, "
                 f"{writer.unlabelled} without a gold label"
             )
-    counts = CorpusCounts(writer.rows, writer.blank, writer.unlabelled, _distinct(open_table(folder / KEYS)[:, 0]))
+    distinct, documents = _distinct(open_table(folder / KEYS)[:, 0]), units.documents if units else 0
+    counts = CorpusCounts(writer.rows, writer.blank, writer.unlabelled, distinct, documents)
     about = {"columns": columns, "sources": used, "fingerprint": writer.fingerprint, "counts": asdict(counts)}
     with whole_or_nothing(folder / ABOUT) as path:
         path.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

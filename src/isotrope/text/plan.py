@@ -87,13 +87,13 @@ def plan_batches(
     return Plan(folder / PLAN, tuple(starts), per_epoch)
 
 
-def held_out_rows(corpus: Corpus, about: int) -> list[int]:
-    """Some rows to measure on: about one in fifty, and no more than about `about`, chosen by their first text's key.
+def held_out_rows(corpus: Corpus, about: int, one_in: int = 50) -> list[int]:
+    """Some rows to measure on: about one in `one_in`, and no more than about `about`, chosen by their first text's key.
 
     Rows with the same first text go the same way, so none of these is met in training. A corpus that is too small, or
     nothing but repetition, has none.
     """
-    share = max(50, -(-len(corpus) // about))
+    share = max(one_in, -(-len(corpus) // about))
     part = np.asarray(corpus.keys[:, 0]) % share
     for chosen in range(share):
         rows = np.flatnonzero(part == chosen)

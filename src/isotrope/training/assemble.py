@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from isotrope.encoders import Encoder, load
-from isotrope.encoders.after_pooling import is_normalize
+from isotrope.encoders.after_pooling import without_last_normalize
 from isotrope.encoders.frozen import START
 from isotrope.guides import Guide
 from isotrope.io.errors import IsotropeError
@@ -29,17 +29,15 @@ PROBED_TOKENS = 6
 
 
 def trained_student(encoder: Encoder, stage: Stage) -> Encoder:
-    """The encoder with its training pooling, and without normalisation: the objectives take cosines themselves."""
+    """The encoder with its training pooling, and not normalised in the end: the objectives take cosines themselves."""
     student = encoder.with_pooling(stage.pooling.training)
-    return student.with_after_pooling(module for module in student.after_pooling if not is_normalize(module))
+    return student.with_after_pooling(without_last_normalize(student.after_pooling)[0])
 
 
 def finished(student: Encoder, started: Encoder, stage: Stage) -> Encoder:
     """The student as it is saved and measured: with the evaluation pooling, normalised if the encoder was."""
-    result = student.with_pooling(stage.pooling.evaluation)
-    return result.with_after_pooling(
-        [*result.after_pooling, *(module for module in started.after_pooling if is_normalize(module))]
-    )
+    result = student.with_pooling(started.with_pooling(stage.pooling.evaluation).pooling)
+    return result.with_after_pooling([*result.after_pooling, *without_last_normalize(started.after_pooling)[1]])
 
 
 def with_teacher(recipe: Recipe, teacher: str) -> dict[str, Any]:
@@ -87,6 +85,8 @@ def probe(recipe: Recipe, model: Encoder) -> None:
     with torch.random.fork_rng():
         encoder = model
         for stage in recipe.stages:
+            if not stage.learns:
+                continue
             started = copy.deepcopy(_start(stage, model, encoder))
             frozen = FrozenEncoders(started)
             learner = make_learner(stage, started, encoder, frozen).train()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,11 +13,11 @@ from isotrope.evaluation import Comparison, compare
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus
-from isotrope.text.plan import held_out_rows
 from isotrope.text.sources import text_columns
+from isotrope.training.automatic import Outcome
 from isotrope.training.run_folder import LOG, stage_folders
 from isotrope.training.run_log import read_log
-from isotrope.training.stage_text import MONITORED_ROWS
+from isotrope.training.stage_text import held_out_of
 
 LABEL_FREE = ("alignment", "uniformity", "effective_rank", "mean_cosine", "held_out_loss")
 
@@ -52,7 +52,7 @@ class Run:
     def logs(self) -> list[list[dict[str, Any]]]:
         """The lines of each stage's log."""
         files = [folder / LOG for folder in stage_folders(self.folder, self.recipe)]
-        return [read_log(file) for file in files]
+        return [read_log(file) if file.is_file() else [] for file in files]  # none where nothing was learnt
 
     @property
     def log(self) -> list[dict[str, Any]]:
@@ -62,7 +62,7 @@ class Run:
     @property
     def steps(self) -> int:
         """Optimiser steps, of all stages."""
-        return sum(int(lines[-1]["step"]) for lines in self.logs)
+        return sum(int(lines[-1]["step"]) for lines in self.logs if lines)
 
     @property
     def corpus(self) -> dict[str, int]:
@@ -76,11 +76,15 @@ class Run:
     def figures(self) -> dict[str, dict[str, float]]:
         """Figures that need no labels, `before` the first step of the last stage and `after` its last."""
         measured = [line for line in self.log if "eval_uniformity" in line]
-        return {
-            name: {"before": measured[0][f"eval_{name}"], "after": measured[-1][f"eval_{name}"]}
-            for name in LABEL_FREE
-            if f"eval_{name}" in measured[0]
-        }
+        return (
+            {}
+            if not measured
+            else {
+                name: {"before": measured[0][f"eval_{name}"], "after": measured[-1][f"eval_{name}"]}
+                for name in LABEL_FREE
+                if f"eval_{name}" in measured[0]
+            }
+        )
 
     @cached_property
     def verdict(self) -> Comparison | None:
@@ -89,14 +93,12 @@ class Run:
         It is found on the rows that were held out, and only when asked for; None where they are too few for a verdict,
         or where a development set was given, whose `scores` tell more.
         """
-        corpus = Corpus(stage_folders(self.folder, self.recipe)[-1] / "corpus")
-        rows = [] if self.scores else held_out_rows(corpus, MONITORED_ROWS)
-        text = corpus.rows(rows)[text_columns(self.recipe.stages[-1].columns)[0]] if rows else []
-        untuned = load(self.start).with_pooling(self.recipe.stages[-1].pooling.evaluation)
-        try:
-            return compare(untuned, self.encoder, text) if text else None
-        except IsotropeError:  # too few sentences that are long enough
-            return None
+        return None if self.scores else judged(self.folder, self.recipe, load(self.start), self.encoder)
+
+    @property
+    def outcome(self) -> Outcome | None:
+        """What became of a run without a recipe; None where one was given."""
+        return Outcome.read(self.folder)
 
     def as_json(self) -> dict[str, Any]:
         """What `isotrope train --json` prints."""
@@ -110,4 +112,20 @@ class Run:
             "corpus": self.corpus,
             "dev": self.scores,
             "figures": self.figures,
+            "outcome": asdict(self.outcome) if self.outcome else None,
         }
+
+
+def judged(folder: Path, recipe: Recipe, start: Encoder, tuned: Encoder) -> Comparison | None:
+    """The encoder as it was, pooled as the tuned one is, and the tuned one on text that it has not learnt from.
+
+    None where there is too little of it.
+    """
+    stage = recipe.stages[-1]
+    corpus = Corpus(stage_folders(folder, recipe)[-1] / "corpus")
+    rows = held_out_of(stage, corpus)
+    text = corpus.rows(rows)[text_columns(stage.columns)[0]] if rows else []
+    try:
+        return compare(start.with_pooling(stage.pooling.evaluation), tuned, text) if text else None
+    except IsotropeError:  # too few
+        return None

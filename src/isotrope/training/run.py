@@ -12,37 +12,25 @@ output/
 
 from __future__ import annotations
 
-import copy
-import json
-import shutil
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import torch
-from transformers import set_seed
-
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
-from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
-from isotrope.text.sources import Source, as_sources, shown
-from isotrope.training.assemble import finished, make_batches, make_learner, probe, with_teacher
-from isotrope.training.bar import RunBar
-from isotrope.training.checkpoints import writing
+from isotrope.text.units import Unit
+from isotrope.training.assemble import (
+    with_teacher,
+)
+from isotrope.training.automatic import Purpose, recipe_for
 from isotrope.training.development import development_scores, development_sets
-from isotrope.training.frozen import FOLDER as FROZEN
-from isotrope.training.frozen import FrozenEncoders
-from isotrope.training.monitor import Monitor, Score
-from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
 from isotrope.training.result import Run
-from isotrope.training.run_folder import LOG, RUN, check_run, differences, locked, read_json, stage_folders
-from isotrope.training.stage_loop import stage_loop
-from isotrope.training.stage_text import MONITORED_ROWS, StageText, read_stage_text
+from isotrope.training.run_folder import RUN, check_run, read_json
+from isotrope.training.session import Session
+from isotrope.training.stage_text import check_splittable
 from isotrope.training.trackers import check_trackers
 
 if TYPE_CHECKING:
@@ -51,7 +39,7 @@ if TYPE_CHECKING:
 
 def train(
     sentences: Any,
-    recipe: str | Path | Recipe | Mapping[str, Any] = "consert:quick",
+    recipe: str | Path | Recipe | Mapping[str, Any] | None = None,
     model: str | Path | Encoder | SentenceTransformer = "bundled",
     output: str | Path = "runs/isotrope",
     *,
@@ -63,13 +51,17 @@ def train(
     set: Mapping[str, Any] | None = None,  # noqa: A002
     teacher: str | Path | None = None,
     column: str | None = None,
+    purpose: Purpose = "both",
+    unit: Unit = "auto",
     resume: bool = False,
 ) -> Run:
     """Tunes an encoder on raw text by a recipe.
 
     Args:
         sentences: strings, rows (dictionaries), a file, a data frame or `datasets.Dataset`, or a list of those.
-        recipe: a name, `name:variant`, a TOML file, a table as TOML would give it, or a `Recipe`.
+        recipe: a name, `name:variant`, a TOML file, a table as TOML would give it, or a `Recipe`. Without one, what the
+            model is like decides what is tried, and what was tried is kept only where it is judged to be better:
+            `Run.outcome` says which.
         model: what to start from: a name, a folder, an `Encoder` or a `SentenceTransformer`, which stays as it is.
         output: the run folder; the encoder lies in `output/encoder`.
         steps: optimiser steps, in place of the recipe's.
@@ -81,6 +73,11 @@ def train(
         set: fields of the recipe by their dotted path, such as `{"training.batch_size": 64}`.
         teacher: the guide's model, for recipes whose guide is another encoder.
         column: what a table calls its text.
+        purpose: without a recipe, what the encoder is to find: `topics` (texts of one kind), `duplicates` (of one
+            meaning), or `both`.
+        unit: what is trained on: `sentence` splits every text into its sentences, `document` keeps texts whole; `auto`
+            splits those of a file if more than a tenth of them have several sentences and are longer than the recipe
+            reads.
         resume: go on with the run in `output`.
 
     Example:
@@ -94,154 +91,28 @@ def train(
     began = time.monotonic()
     given = {"training.steps": steps, "training.seed": seed, "training.precision": precision}
     chosen = {**dict(set or {}), **{path: value for path, value in given.items() if value is not None}}
+    automatic = recipe is None
+    if not automatic and purpose != "both":
+        raise IsotropeError("purpose= is for runs without a recipe; leave out one of the two", argument="purpose=")
+    recipe = _recipe_of(Path(output), model, purpose, resume=resume) if recipe is None else recipe
     if teacher is not None:
         chosen |= with_teacher(recipes.load(recipe, chosen), str(teacher))
     resolved = recipes.load(recipe, chosen)
     for stage in resolved.stages:
         check_trackers(stage.training.report_to)
+    check_splittable(resolved, unit)
     sets = development_sets(dev, len(resolved.stages))
-    session = Session(Path(output), resolved, model, dev=sets[0] if len(dict.fromkeys(sets)) == 1 else sets)
+    session = Session(Path(output), resolved, model, dev=sets[0] if len(dict.fromkeys(sets)) == 1 else sets, unit=unit)
+    session.automatic, session.purpose = automatic, purpose
     with session.open(resume):
         scores = development_scores(sets, data, resolved)
-        encoder = session.run(sentences, column, scores, resume=resume)
-        found = session.scored(scores[-1], encoder)
+        encoder, found = session.run(sentences, column, scores, resume=resume)
     return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began, model)
 
 
-@dataclass
-class Session:
-    """One call of `train`: what it was asked, and its folder."""
-
-    folder: Path
-    recipe: Recipe
-    model: str | Path | Encoder | SentenceTransformer
-    dev: str | list[str | None] | None
-
-    @property
-    def name(self) -> str:
-        """What the model is called; one in memory by what it was loaded from."""
-        if isinstance(self.model, str | Path):
-            return str(self.model)
-        return str(getattr(self.model, "name", "")) or type(self.model).__name__
-
-    def begin(self) -> Encoder:
-        """The encoder to start from. One in memory is copied: the caller's stays as it is."""
-        return load(self.model if isinstance(self.model, str | Path) else copy.deepcopy(self.model))
-
-    @contextmanager
-    def open(self, resume: bool) -> Iterator[None]:
-        """Makes the folder, or checks that the settings of the one there are the same; locks it meanwhile.
-
-        That of a new run that fails before its first step is removed.
-        """
-        if resume or is_main_process():  # which makes the folder, and the others may come later
-            check_run(self.folder, resume=resume)
-        with locked(self.folder) if is_main_process() else nullcontext():
-            self._write_settings(resume)
-            try:
-                yield
-            except IsotropeError:
-                if not resume:
-                    self._forget()
-                raise
-
-    def run(self, sentences: Any, column: str | None, scores: Sequence[Score | None], *, resume: bool) -> Encoder:
-        """Tries the recipe, reads the text, runs all stages, and saves what they made."""
-        encoder = self.begin()
-        probe(self.recipe, encoder)
-        texts = self.texts(as_sources(sentences), column, scores, resume=resume)
-        for k, text in enumerate(texts):
-            encoder = self.stage(k, encoder, text, scores[k], resume=resume)
-        self.save(encoder, self.folder / "encoder")
-        return encoder
-
-    def texts(
-        self, sources: Sequence[Source], column: str | None, scores: Sequence[Score | None], *, resume: bool
-    ) -> list[StageText]:
-        """The text of every stage; the first process reads it."""
-        stages = zip(self.recipe.stages, stage_folders(self.folder, self.recipe), scores, strict=True)
-        return made_by_main_process(
-            lambda: [
-                read_stage_text(stage, folder, sources, column, scored=score is not None, resume=resume)
-                for stage, folder, score in stages
-            ]
-        )
-
-    def stage(self, number: int, encoder: Encoder, text: StageText, score: Score | None, *, resume: bool) -> Encoder:
-        """Runs one stage, or loads what it made if it is done already."""
-        stage, folder = self.recipe.stages[number], stage_folders(self.folder, self.recipe)[number]
-        done = folder / "encoder"
-        if resume and (done / "modules.json").is_file():
-            return self._made(done, encoder)
-        started = {"previous": lambda: encoder, "model": self.begin}.get(stage.start, lambda: load(stage.start))()
-        set_seed(stage.training.seed)
-        frozen = FrozenEncoders(started)
-        learner = make_learner(stage, started, encoder, frozen)
-        student = learner.student
-        batches = make_batches(text.corpus, text.plan, stage, student, learner.guide, folder, frozen, text.held_out)
-        del frozen  # with the encoders that it loaded: their vectors are on disk now
-        monitored = text.held_out or list(range(min(MONITORED_ROWS, len(text.corpus))))
-        monitor = Monitor(
-            batch=batches.item(monitored, torch.Generator().manual_seed(0)),
-            held_out=bool(text.held_out),
-            evaluated=lambda: finished(learner.tuned(), started, stage),
-            score=score,
-        )
-        bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
-        stage_loop(learner, batches, monitor, folder, bar).run(resume=resume)
-        result = finished(learner.tuned(), started, stage).eval()
-        if len(self.recipe.stages) == 1:
-            return result
-        with main_process_first():
-            self.save(result, done)
-        return self._made(done, started)
-
-    def save(self, encoder: Encoder, folder: Path) -> None:
-        """Saves what a stage or the run made; what was there already is left as it is."""
-        if is_main_process() and not folder.exists():
-            with writing(folder):
-                encoder.save(folder, card=self._card())
-
-    def scored(self, score: Score | None, encoder: Encoder) -> dict[str, float] | None:
-        """On the development set; the model as it was is pooled as the tuned one is."""
-        if score is None or not is_main_process():
-            return None
-        untuned = self.begin().with_pooling(self.recipe.stages[-1].pooling.evaluation)
-        return {"before": round(score(untuned), 2), "after": round(score(encoder), 2)}
-
-    def _forget(self) -> None:
-        """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
-        if is_main_process():
-            only_step_0 = all(log.read_text().count("\n") == 1 for log in self.folder.rglob(LOG))
-            long = ("checkpoint-*", "teacher", FROZEN, "draw-*")
-            took_long = [path for name in long for path in self.folder.rglob(name)]
-            if only_step_0 and not took_long:
-                shutil.rmtree(self.folder)
-
-    def _made(self, folder: Path, started: Encoder) -> Encoder:
-        """What a stage made, from disk: the next one begins with the same, whether the run was interrupted or not."""
-        encoder = load(folder, device=str(started.device))
-        encoder.name = started.name
-        return encoder
-
-    def _write_settings(self, resume: bool) -> None:
-        stages = [stage.model_dump(mode="json") for stage in self.recipe.stages]
-        settings: dict[str, Any] = {"recipe": self.recipe.full_name, "model": self.name, "dev": self.dev}
-        settings |= stages[0] if len(stages) == 1 else {"stages": stages}
-        file = self.folder / RUN
-        if resume:
-            if differing := differences(read_json(file), settings):
-                raise IsotropeError(f"{self.folder}: settings differ from the original run: {shown(differing, '; ')}")
-            return
-        if is_main_process():
-            (self.folder / "recipe.toml").write_text(recipes.to_toml(self.recipe), encoding="utf-8")
-            with whole_or_nothing(file) as path:
-                path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
-
-    def _card(self) -> str:
-        """How the encoder was made, for its model card."""
-        source = ", ".join(part for part in (self.recipe.paper, self.recipe.section, self.recipe.table) if part)
-        return (
-            f"Tuned by isotrope from `{self.name}` with the recipe `{self.recipe.name}` ({self.recipe.variant}"
-            f"{'; ' + source if source else ''}).\n\n```toml\n{recipes.to_toml(self.recipe)}```"
-        )
+def _recipe_of(folder: Path, model: Any, purpose: Purpose, *, resume: bool) -> str:
+    """The recipe that suits the model; a resumed run has chosen already."""
+    if resume:
+        check_run(folder, resume=True)
+        return str(read_json(folder / RUN).get("recipe"))
+    return recipe_for(load(model), purpose)

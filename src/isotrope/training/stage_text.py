@@ -3,41 +3,83 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
+
+from isotrope.encoders import Encoder
 from isotrope.io.errors import IsotropeError
-from isotrope.recipes.schema import Stage
+from isotrope.recipes.schema import Recipe, Stage, Training
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
-from isotrope.text.sources import Source, shown
+from isotrope.text.sources import Source, kind_of, shown, text_columns
+from isotrope.text.units import Unit, Units, check_unit
 from isotrope.training.further_pairs import with_further_pairs
 from isotrope.training.run_folder import differences, read_json
-from isotrope.training.text_views import with_text_views
+from isotrope.training.text_views import made_columns, with_text_views
 
 MONITORED_ROWS = 256  # of which the label-free figures are taken
+JUDGED_ROWS = 1000  # by whose neighbourhoods a fit is judged
+MEASURED_ROWS = 10_000  # whose length is looked at
+PLAIN = ("text",)  # the columns of a stage that needs nothing but text
 
 
 class StageText(NamedTuple):
-    """What a stage reads. `held_out` are rows that are never trained on: some where there is no development set."""
+    """What a stage reads. `held_out` are rows that are never trained on: some where there is no development set.
+
+    `notes` say what was split, and what is longer than is read.
+    """
 
     corpus: Corpus
-    plan: Plan
+    plan: Plan | None  # None where nothing is learnt by gradient
     held_out: list[int]
+    notes: tuple[str, ...]
+
+    def drawn(self, most: int, seed: int) -> list[str]:
+        """At most so many texts of the first column, none of them held out."""
+        rows = np.setdiff1d(np.arange(len(self.corpus)), self.held_out)
+        if len(rows) > most:
+            rows = np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
+        texts: list[str] = self.corpus.rows(rows.tolist())[text_columns(self.corpus.columns)[0]]
+        return texts
 
 
 def read_stage_text(
-    stage: Stage, folder: Path, sources: Sequence[Source], column: str | None, *, scored: bool, resume: bool
+    stage: Stage,
+    folder: Path,
+    sources: Sequence[Source],
+    column: str | None,
+    reader: Encoder,
+    *,
+    unit: Unit = "auto",
+    scored: bool,
+    resume: bool,
 ) -> StageText:
-    """Reads the sources into `folder/corpus`, with the columns that the recipe has made of them."""
+    """Reads the sources into `folder/corpus`, with the columns that the recipe has made of them.
+
+    `reader` is the encoder that will read the texts: what it would cut off is counted.
+    """
     there, training = folder / "corpus", stage.training
-    given, called = with_text_views(sources, stage, column, folder)
+    chosen: Unit = "document" if unit == "auto" and stage.takes_documents else unit
+    units = Units(chosen, lambda texts: reader.too_long(texts, training.max_length))
+    given, called = with_text_views(sources, stage, column, folder, units)
     given = with_further_pairs(given, stage, called)
-    _build(given, stage.columns, there, called, resume=resume)
+    _build(given, stage.columns, there, called, units if stage.columns == PLAIN else None, resume=resume)
     corpus = Corpus(there)
-    held_out = [] if scored else held_out_rows(corpus, MONITORED_ROWS)
-    plan = plan_batches(
+    held_out = [] if scored else held_out_of(stage, corpus)
+    plan = _plan(corpus, training, held_out, there) if stage.learns else None
+    return StageText(corpus, plan, held_out, tuple(_notes(corpus, units, reader, stage)))
+
+
+def held_out_of(stage: Stage, corpus: Corpus) -> list[int]:
+    """Rows that a stage never learns from; more of them where it is judged by the neighbourhoods of its text."""
+    return held_out_rows(corpus, MONITORED_ROWS) if stage.fit is None else held_out_rows(corpus, JUDGED_ROWS, 10)
+
+
+def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: Path) -> Plan:
+    return plan_batches(
         corpus,
         batch_size=training.batch_size,
         epochs=training.epochs,
@@ -45,18 +87,51 @@ def read_stage_text(
         seed=training.seed,
         drop_last=training.drop_last,
         held_out=held_out,
-        folder=there,
+        folder=folder,
     )
-    return StageText(corpus, plan, held_out)
+
+
+def check_splittable(recipe: Recipe, unit: str) -> None:
+    """Refuses to split the text of a recipe that reads pairs and the like, whose sides belong together."""
+    check_unit(unit)
+    if unit == "sentence" and not any(stage.columns == PLAIN or made_columns(stage) for stage in recipe.stages):
+        raise IsotropeError(
+            f"recipe {recipe.name} reads {kind_of(recipe.stages[0].columns)}, which are never split; leave out unit=",
+            argument="unit=",
+        )
+
+
+def _notes(corpus: Corpus, units: Units, reader: Encoder, stage: Stage) -> Iterator[str]:
+    """What was split, and how many texts are cut; of a large corpus some rows are looked at, evenly spaced."""
+    texts = "texts" if corpus.columns == PLAIN else kind_of(corpus.columns)
+    yield str(units) if units.splits else f"{len(corpus):,} {texts}, kept whole"
+    if stage.takes_documents:  # every part of a text has its turn
+        return
+    rows = np.unique(np.linspace(0, len(corpus) - 1, min(MEASURED_ROWS, len(corpus))).astype(int))
+    found, max_length = corpus.rows(rows), stage.training.max_length
+    cut = sum(
+        np.logical_or.reduce([reader.too_long(found[column], max_length) for column in text_columns(corpus.columns)])
+    )
+    if cut:
+        seen = "" if len(rows) == len(corpus) else " looked at"
+        longest = min(max_length or reader.max_seq_length, reader.max_seq_length)
+        many = f"{cut:,} of {len(rows):,} {texts}{seen}"
+        yield f"{many} are longer than {longest} tokens; what is behind that is not read"
 
 
 def _build(
-    sources: Sequence[Source], columns: tuple[str, ...], there: Path, column: str | None, *, resume: bool
+    sources: Sequence[Source],
+    columns: tuple[str, ...],
+    there: Path,
+    column: str | None,
+    units: Units | None,
+    *,
+    resume: bool,
 ) -> None:
     """Builds the corpus beside its place; a resumed run must find the text of the original one."""
     scratch = there.with_name("corpus.new")
     try:
-        build_corpus(sources, columns, scratch, column=column)
+        build_corpus(sources, columns, scratch, column=column, units=units)
         if resume and there.is_dir():
             before, now = (read_json(one / "corpus.json") for one in (there, scratch))
             if before["fingerprint"] != now["fingerprint"]:

@@ -11,18 +11,24 @@ from isotrope.io.progress import Display
 from isotrope.recipes.schema import Stage
 from isotrope.text.files import Row
 from isotrope.text.sources import Source, matching_rows
+from isotrope.text.units import Units
 from isotrope.views.text import TextView, TextViewSpec, count_texts, write_views
 
 
+def made_columns(stage: Stage) -> dict[str, TextViewSpec]:
+    """The columns that a stage reads and its `views.texts` can make."""
+    return {name: stage.views.texts[name] for name in stage.columns if name in stage.views.texts}
+
+
 def with_text_views(
-    sources: Sequence[Source], stage: Stage, column: str | None, folder: Path
+    sources: Sequence[Source], stage: Stage, column: str | None, folder: Path, units: Units
 ) -> tuple[list[Source], str | None]:
     """The sources and what they call `text`; in place of a source that has a `text` and not all the columns, a table
     with what was made of it.
 
-    What was made before comes out of the cache. The tables are kept in `folder`.
+    What was made before comes out of the cache. The tables are kept in `folder`. `units` splits the texts first.
     """
-    wanted = {name: stage.views.texts[name] for name in stage.columns if name in stage.views.texts}
+    wanted = made_columns(stage)
     if not wanted:
         return list(sources), column
     given: list[Source] = []
@@ -31,8 +37,9 @@ def with_text_views(
             views = {name: _make(name, view) for name, view in wanted.items()}
             table = folder / f"views-{number}.parquet"
             folder.mkdir(parents=True, exist_ok=True)
-            with Display("views", count_texts([source], column), unit="rows") as progress:
-                write_views([source], views, table, column=column, progress=progress)
+            texts = _InUnits(source, column, units)
+            with Display("views", count_texts([texts]), unit="rows") as progress:
+                write_views([texts], views, table, progress=progress)
             given.append(table)
         else:
             given.append(_Renamed(source, stage.columns, column) if column else source)
@@ -57,6 +64,19 @@ class _Renamed:
     def __iter__(self) -> Iterator[Row]:
         _, rows = next(matching_rows([self.source], self.columns, self.column))
         return rows
+
+
+@dataclass(frozen=True)
+class _InUnits:
+    """A source's texts, whole or in sentences."""
+
+    source: Source
+    column: str | None
+    units: Units
+
+    def __iter__(self) -> Iterator[Row]:
+        name, rows = next(matching_rows([self.source], ("text",), self.column))
+        return self.units.rows(name, rows)
 
 
 def _has(source: Source, columns: tuple[str, ...], column: str | None) -> bool:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import pearsonr, spearmanr
+from sklearn.metrics import average_precision_score
 
 from isotrope.evaluation.results import resampling
 from isotrope.evaluation.results.resampling import RESAMPLES, Floats, Sample, interval, resampled
@@ -46,7 +47,15 @@ def test_samples_are_drawn_each_for_itself_and_averaged() -> None:
     assert figures == pytest.approx(100 * (hits[rows].mean(1) + others[other_rows].mean(1)) / 2)
 
 
-@pytest.mark.parametrize("statistic", ["spearman", "pearson", "mean"])
+def test_average_precision_of_each_resample_is_that_of_the_items_that_were_drawn() -> None:
+    x, grades = graded(4, 30, 9, 5)
+    gold = (grades > 2) * 1.0
+    figures = resampled([Sample("average_precision", x, gold)], seed=2)
+    for i, rows in enumerate(drawn_items(30, (2, 0))[:50]):
+        assert figures[i] == pytest.approx(100 * average_precision_score(gold[rows], x[rows]), abs=1e-9)
+
+
+@pytest.mark.parametrize("statistic", ["spearman", "pearson", "mean", "average_precision"])
 def test_memory_is_bounded_without_changing_a_draw(monkeypatch: pytest.MonkeyPatch, statistic: str) -> None:
     x, y = graded(1, 30, 9, 5)
     sample = Sample(statistic, x, y)  # type: ignore[arg-type]

@@ -8,7 +8,7 @@ import math
 import pytest
 
 from isotrope.evaluation.results.results import Results
-from isotrope.evaluation.results.side_by_side import Cell, Column, Difference, Measured, Row, Section
+from isotrope.evaluation.results.side_by_side import Cell, Column, Difference, Interval, Measured, Row, Section
 from isotrope.evaluation.results.tables import blocks, rich_tables
 
 STS = Section("STS", "spearman", ("stsb", "sts17:track1.ar-ar"))
@@ -119,6 +119,8 @@ def test_csv_and_json_have_every_figure_with_all_that_belongs_to_it(results: Res
         "difference": "14.5",
         "low": "10",
         "high": "18.04",
+        "figure_low": "",
+        "figure_high": "",
     }
     assert (lines[4]["figure"], lines[5]["deviation"], lines[5]["seeds"]) == ("", "0.0", "3")
     found = json.loads(json.dumps(results.as_dict(), allow_nan=False))
@@ -143,3 +145,11 @@ def test_on_the_terminal_the_differences_come_behind_the_figures(results: Result
     assert titles[:2] == ["STS, Spearman x 100", "Argument similarity x 100"]
     assert all(title.startswith("Difference to bundled (cls), ") for title in titles[2:])
     assert len(titles) == 4
+
+
+def test_the_interval_of_a_figure_stands_beside_it(results: Results) -> None:
+    cell = Cell(81.64, interval=Interval(72.44, 87.8))
+    shown = Results(results.rows[:1], [Column(STS, "stsb", [cell])], results.items)
+    assert "| bundled | cls | 81.64 [72.4, 87.8] |" in shown.markdown()
+    assert "[72.4, 87.8]" in str(shown)
+    assert (shown.records()[0]["figure_low"], shown.records()[0]["figure_high"]) == (72.44, 87.8)

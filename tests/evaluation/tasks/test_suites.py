@@ -69,7 +69,7 @@ def test_every_task_has_a_heading_and_the_order_is_that_of_the_papers() -> None:
     known = known_tasks()
     assert list(dict.fromkeys(spec.heading for spec in known.values())) == list(HEADINGS)
     assert set(suites()["all"]) == set(known) - {"bundled"}
-    assert list(suites()) == ["papers", "sts", "transfer", "multilingual", "arguments", "all"]
+    assert list(suites()) == ["papers", "sts", "transfer", "multilingual", "arguments", "domains", "all"]
     assert suites()["papers"] == [
         *("stsb", "sts12", "sts13", "sts14", "sts15", "sts16", "sickr"),
         *("mr", "cr", "subj", "mpqa", "sst2", "trec", "mrpc"),
@@ -84,6 +84,7 @@ class Placed(Task):
     def __init__(self, name: str) -> None:
         spec = known_tasks()[name.partition(":")[0]]
         self.name, self.heading, self.metrics = name, spec.heading, spec.metrics
+        self.with_interval = spec.with_interval
 
     def measure(self, vectors: object, batch_size: int = 64) -> None:  # type: ignore[override]
         raise AssertionError
@@ -101,7 +102,13 @@ def test_tasks_go_under_the_headings_of_the_papers() -> None:
     ]
 
 
+def test_domains_are_one_table_whatever_each_is_measured_by() -> None:
+    assert sections_of_suite([Placed(name) for name in suites()["domains"]], {}) == [
+        Section("Domains", "score", tuple(suites()["domains"]), "x 100", True)
+    ]
+
+
 def test_what_is_at_hand_of_the_real_data(shared_data: Path) -> None:
     tasks, absent = open_suite("all", data=shared_data)
     assert absent == ["sts15", "sts16", "sickr", "cr", "trec"]
-    assert len(tasks) == 4 + 5 + 7 + 5 + 1 + 1 + 1
+    assert len(tasks) == 4 + 5 + 7 + 5 + 1 + 1 + 1 + 6

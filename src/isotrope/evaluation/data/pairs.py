@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -26,10 +26,15 @@ class Pairs:
 
     def only(self, subtask: str) -> Pairs:
         """The pairs of one subtask."""
-        columns = zip(self.sentences1, self.sentences2, self.scores, self.subtask, strict=True)
-        rows = [row for row in columns if row[3] == subtask]
+        return self.rows([i for i, one in enumerate(self.subtask) if one == subtask])
+
+    def rows(self, numbers: Sequence[int]) -> Pairs:
+        """Some of the pairs, in the order of their numbers."""
         return Pairs(
-            [row[0] for row in rows], [row[1] for row in rows], [row[2] for row in rows], [subtask] * len(rows)
+            [self.sentences1[i] for i in numbers],
+            [self.sentences2[i] for i in numbers],
+            [self.scores[i] for i in numbers],
+            [self.subtask[i] for i in numbers],
         )
 
     @property

@@ -37,6 +37,8 @@ def data_file(file: str, data: Path | None = None) -> Path | None:
 
 def hub_splits(task: str, file: str, hub: str, config: str | None) -> Mapping[str, Any]:
     """The tables of a data set on the Hub, by split. `file` is where a data folder would have held the task's data."""
+    if not hub:
+        raise MissingDataError(f"task '{task}': no {file}[.gz] in a data folder")
     from datasets import load_dataset
 
     try:

@@ -13,6 +13,14 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.evaluation.label_free.moved_pairs import MovedPair, moved_pairs
+from isotrope.evaluation.label_free.neighbourhoods import FEWEST as FEWEST_TEXTS
+from isotrope.evaluation.label_free.neighbourhoods import (
+    NEAREST,
+    Shift,
+    Together,
+    compare_neighbourhoods,
+    decide,
+)
 from isotrope.evaluation.label_free.related_texts import RelatedTexts, halve, halves, read_rewordings
 from isotrope.evaluation.label_free.sampling import SentenceSample
 from isotrope.evaluation.label_free.verdict import (
@@ -20,7 +28,6 @@ from isotrope.evaluation.label_free.verdict import (
     Judgement,
     MRRDifference,
     Ranks,
-    contradict,
     figures_of,
     judge,
     mrr_difference,
@@ -34,9 +41,9 @@ from isotrope.text import read_sentences
 
 FEWEST = 50  # pairs
 BLIND = """\
-What this does not see: negation, numbers, and who does what to whom; shared words help any encoder. It often agrees
-with the grades of people, but not always (docs/results.md). Text that an encoder was trained on flatters it: compare on
-text that neither has seen. With graded pairs of your own, isotrope evaluate tells more."""
+What this does not see: negation, numbers, and who does what to whom; shared words help any encoder. How often it agrees
+with labels is in docs/domains.md. Text that an encoder was trained on flatters it: compare on text that neither has
+seen. A hundred labelled examples of your own tell more."""
 
 
 def compare(
@@ -88,7 +95,7 @@ def compare(
     check_models([before, after])
     if back_translate:
         related.append(_back_translations(some, display))
-    _usable(related)
+    _usable(related, len(some))
     names = (model_name(before), model_name(after))
     with display.waiting(f"Loading {names[0]} and {names[1]}"):
         first, second = (open_model(model, device=device, precision=precision) for model in (before, after))
@@ -106,8 +113,8 @@ def compare_encoders(
     names: tuple[str, str] = ("before", "after"),
     text: str = "the given text",
 ) -> Comparison:
-    """Two encoders on the same distinct sentences, in random order, and the same pairs; the first kind decides."""
-    usable = _usable(related)
+    """Two encoders on the same distinct sentences, in random order, and the same pairs."""
+    usable = _usable(related, len(sentences))
     vectors = [np.asarray(encoder.encode(sentences, batch_size=batch_size)) for encoder in (before, after)]
     first, second = (
         figures_of(encoder, own, usable, batch_size=batch_size)
@@ -115,15 +122,19 @@ def compare_encoders(
     )
     closer, apart = moved_pairs(sentences, unit(vectors[0]), unit(vectors[1]))
     differences = {pairs.kind: mrr_difference(first.ranks[pairs.kind], second.ranks[pairs.kind]) for pairs in usable}
-    return Comparison(first, second, differences, closer, apart, names, text, len(sentences))
+    together = compare_neighbourhoods(vectors[0], vectors[1], sentences)
+    return Comparison(first, second, differences, closer, apart, together, names, text, len(sentences))
 
 
-def _usable(related: Sequence[RelatedTexts]) -> list[RelatedTexts]:
-    """The kinds of which there are enough pairs."""
+def _usable(related: Sequence[RelatedTexts], sentences: int) -> list[RelatedTexts]:
+    """The kinds of which there are enough pairs. Phrases have no halves: for them neighbourhoods are enough."""
     usable = [pairs for pairs in related if len(pairs) >= FEWEST]
-    if not usable:
+    if not usable and sentences < FEWEST_TEXTS:
         there = " and ".join(f"{len(pairs)} {pairs.kind}" for pairs in related)
-        raise IsotropeError(f"the text has only {there}; a verdict needs at least {FEWEST} pairs of one kind")
+        raise IsotropeError(
+            f"the text has only {many(sentences, 'sentence')} and {there}; a verdict needs at least {FEWEST_TEXTS} "
+            f"sentences, or {FEWEST} pairs of one kind"
+        )
     return usable
 
 
@@ -149,48 +160,65 @@ def _back_translations(sentences: list[str], display: Display) -> RelatedTexts:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Printable):
-    """Two encoders on one text; `differences` by the kind of the pairs, the first of which decides."""
+    """Two encoders on one text, judged at two grains.
+
+    `together`: whether texts of one kind are kept together (topics, intents). `differences`, by the kind of the pairs:
+    whether a text is told apart from all others (duplicates). The second alone means little: whatever spreads the
+    vectors improves it, even where it scatters what belongs together.
+    """
 
     before: Figures
     after: Figures
     differences: dict[str, MRRDifference]
     closer: list[MovedPair]
     apart: list[MovedPair]
+    together: Together | None = None
     names: tuple[str, str] = ("before", "after")
     text: str = "the given text"
     sentences: int = 0
 
     @property
-    def decides(self) -> str:
-        """The kind of pairs that the verdict rests on."""
-        return next(iter(self.differences))
+    def kept_together(self) -> Judgement:
+        """Whether texts of one kind are nearer to each other than before."""
+        return self.together.judgement if self.together else "no clear difference"
 
     @property
-    def contradictory(self) -> bool:
-        """Whether one kind of pairs says better and another worse."""
-        return contradict(self.differences.values())
+    def told_apart(self) -> Judgement:
+        """Whether what belongs to one text finds it better than before; kinds of pairs that disagree say nothing."""
+        return judge(list(self.differences.values())) if self.differences else "no clear difference"
 
     @property
     def judgement(self) -> Judgement:
         """Whether `after` is better than `before`."""
-        return judge(list(self.differences.values()))
+        return decide(self.together, list(self.differences.values()))
 
     @property
     def verdict(self) -> str:
         """The judgement in words, with the figures that it rests on."""
         before, after = self.names
-        change, figures = (
-            self.differences[self.decides],
-            [side.ranks[self.decides] for side in (self.before, self.after)],
-        )
-        mrr = f"{100 * figures[0].mrr:.1f} before, {100 * figures[1].mrr:.1f} after"
-        why = f"{figures[0].pairs:,} {self.decides} find each other with MRR x 100 {mrr} ({_interval(change)})."
-        if self.contradictory:
-            said = ", ".join(f"{kind} say {one.judgement}" for kind, one in self.differences.items())
-            return f"no clear difference on this text: {said}. {why}"
-        if self.judgement == "no clear difference":
-            return f"no clear difference between {before} and {after} on this text. {why} More sentences may tell."
-        return f"{after} is {self.judgement} than {before} on this text. {why}"
+        said = {
+            "no clear difference": f"no clear difference between {before} and {after} on this text.",
+        }.get(self.judgement, f"{after} is {self.judgement} than {before} on this text.")
+        return f"{said} {self.reasons}"
+
+    @property
+    def reasons(self) -> str:
+        """The figures of both grains, in words."""
+        return " ".join(self._reasons())
+
+    def _reasons(self) -> Iterator[str]:
+        if self.together:
+            one = self.together
+            yield (
+                f"Kept together: {self.kept_together}; neighbours share {one.cohesion.before:.1f}% of their neighbours "
+                f"before, {one.cohesion.after:.1f}% after ({_interval(one.cohesion)}); {one.kept:.0f}% of them stay."
+            )
+        for kind, change in self.differences.items():
+            mrr = [100 * side.ranks[kind].mrr for side in (self.before, self.after)]
+            yield (
+                f"Told apart: {change.judgement}; {self.before.ranks[kind].pairs:,} {kind} find each other with "
+                f"MRR x 100 {mrr[0]:.1f} before, {mrr[1]:.1f} after ({_interval(change)})."
+            )
 
     def parts(self) -> Iterator[Table | str]:
         """The figures, the pairs that moved most, and the verdict."""
@@ -225,7 +253,9 @@ class Comparison(Printable):
             "corpus": self.text,
             "sentences": self.sentences,
             "verdict": self.judgement,
-            "rests_on": self.decides,
+            "kept_together": self.kept_together,
+            "told_apart": self.told_apart,
+            "neighbours": asdict(self.together) if self.together else None,
             "pairs": kinds,
             "text": text,
             "closer": [asdict(one) for one in self.closer],
@@ -244,6 +274,11 @@ class Comparison(Printable):
         def row(name: str, first: float, second: float, meaning: str, form: str = ".3f") -> None:
             table.add_row(name, f"{first:{form}}", f"{second:{form}}", meaning)
 
+        if one := self.together:
+            shared = f"of neighbours that neighbours share: {_interval(one.cohesion)}"
+            row("Cohesion, %", one.cohesion.before, one.cohesion.after, shared, ".1f")
+            row("Alike in words, %", one.words.before, one.words.after, "a text and its neighbours, by TF-IDF", ".1f")
+            row("Neighbours kept, %", 100, one.kept, f"of the {NEAREST} nearest", ".0f")
         for kind, change in self.differences.items():
             first, second = self.before.ranks[kind], self.after.ranks[kind]
             table.add_section()
@@ -259,8 +294,8 @@ class Comparison(Printable):
         return table
 
 
-def _interval(change: MRRDifference) -> str:
-    return f"{change.mrr:+.1f} points, 95% interval {change.low:+.1f} to {change.high:+.1f}"
+def _interval(change: MRRDifference | Shift) -> str:
+    return f"{change.change:+.1f} points, 95% interval {change.low:+.1f} to {change.high:+.1f}"
 
 
 def _moved(one: MovedPair) -> str:

@@ -80,6 +80,11 @@ class MRRDifference:
     high: float
 
     @property
+    def change(self) -> float:
+        """The difference itself."""
+        return self.mrr
+
+    @property
     def judgement(self) -> Judgement:
         """What the interval allows to say."""
         return "better" if self.low > 0 else "worse" if self.high < 0 else "no clear difference"

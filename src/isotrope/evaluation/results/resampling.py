@@ -7,7 +7,7 @@ correlations are taken of those counts, which is exactly what ranking and correl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Statistic = Literal["spearman", "pearson", "average_precision", "mean"]
 
 RESAMPLES = 1000
 COUNTS_AT_ONCE = 2**20  # which bounds the memory
@@ -24,11 +25,12 @@ COUNTS_AT_ONCE = 2**20  # which bounds the memory
 class Sample:
     """Test items that are drawn from together, and what an encoder made of each of them.
 
-    `spearman` and `pearson` correlate the values (similarities) with the gold scores; `mean` is the mean of the values
-    (1 for an item that came out right, 0 for one that did not).
+    `spearman` and `pearson` correlate the values (similarities) with the gold scores; `average_precision` is that of
+    finding gold 1 among gold 0 by them; `mean` is the mean of the values (1 for an item that came out right, 0 for one
+    that did not).
     """
 
-    statistic: Literal["spearman", "pearson", "mean"]
+    statistic: Statistic
     values: Floats  # (items,)
     gold: Floats | None = None  # (items,)
 
@@ -47,7 +49,7 @@ def interval(differences: Floats) -> tuple[float, float]:
 
 
 def _resampled(sample: Sample, generator: np.random.Generator) -> Floats:
-    statistic = {"spearman": _spearman, "pearson": _pearson, "mean": _mean}[sample.statistic]
+    statistic = STATISTICS[sample.statistic]
     return np.concatenate([statistic(sample, counts) for counts in _draws(len(sample.values), generator)])
 
 
@@ -68,8 +70,28 @@ def _pearson(sample: Sample, counts: Floats) -> Floats:
     return _correlation(sample.values[None], _gold(sample)[None], counts)
 
 
+def _average_precision(sample: Sample, counts: Floats) -> Floats:
+    """Items of equal similarity share a place, as in `isotrope.evaluation.ranking`."""
+    order, begins = _runs(-sample.values)
+    drawn = np.add.reduceat(counts[:, order], begins, axis=1)  # (resamples, distinct values)
+    hits = np.add.reduceat((counts * _gold(sample))[:, order], begins, axis=1)
+    found = np.cumsum(hits, axis=1)
+    precision = found / np.maximum(np.cumsum(drawn, axis=1), 1)
+    with np.errstate(invalid="ignore"):
+        figures: Floats = (hits * precision).sum(1) / found[:, -1]
+    return figures
+
+
 def _mean(sample: Sample, counts: Floats) -> Floats:
     return counts @ sample.values / len(sample.values)
+
+
+STATISTICS: dict[Statistic, Callable[[Sample, Floats], Floats]] = {
+    "spearman": _spearman,
+    "pearson": _pearson,
+    "average_precision": _average_precision,
+    "mean": _mean,
+}
 
 
 def _gold(sample: Sample) -> Floats:
@@ -79,13 +101,18 @@ def _gold(sample: Sample) -> Floats:
 
 def _ranks(values: Floats, counts: Floats) -> Floats:
     """The rank of each item among all that were drawn, (resamples, items); tied ones share the mean of their places."""
-    order = np.argsort(values, kind="stable")
-    begins = np.flatnonzero(np.diff(values[order], prepend=np.nan) != 0)  # of each run of equal values
+    order, begins = _runs(values)
     drawn = np.add.reduceat(counts[:, order], begins, axis=1)  # (resamples, distinct values)
     places = np.cumsum(drawn, axis=1) - drawn / 2 + 0.5
     ranks = np.empty_like(counts)
     ranks[:, order] = np.repeat(places, np.diff(begins, append=len(values)), axis=1)
     return ranks
+
+
+def _runs(values: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """The order of ascending values, and where in it each run of equal ones begins."""
+    order = np.argsort(values, kind="stable")
+    return order, np.flatnonzero(np.diff(values[order], prepend=np.nan) != 0)
 
 
 def _correlation(x: Floats, y: Floats, counts: Floats) -> Floats:

@@ -25,6 +25,7 @@ class Section(NamedTuple):
     metric: str
     tasks: tuple[str, ...]
     unit: str = "x 100"
+    with_interval: bool = False  # of each figure
 
 
 def sections_of_suite(tasks: Sequence[Task], given: Mapping[str, Sequence[str]]) -> list[Section]:
@@ -37,7 +38,7 @@ def sections_of_suite(tasks: Sequence[Task], given: Mapping[str, Sequence[str]])
         members = [task for task in tasks if (task.heading or task.name) == title]
         for metric in dict.fromkeys(metric for task in members for metric in _metrics(task, given)):
             some = [task for task in members if metric in _metrics(task, given)]
-            found.append(Section(title, metric, tuple(task.name for task in some), some[0].unit))
+            found.append(_section(title, metric, some))
     return found
 
 
@@ -46,9 +47,14 @@ def sections_by_metric(tasks: Sequence[Task], given: Mapping[str, Sequence[str]]
     shown = {task.name: (*task.metrics[:1],) or (*given.get(task.name, ()),) for task in tasks}
     found = []
     for metric, unit in dict.fromkeys((metric, task.unit) for task in tasks for metric in shown[task.name]):
-        names = tuple(task.name for task in tasks if metric in shown[task.name] and task.unit == unit)
-        found.append(Section("", metric, names, unit))
+        some = [task for task in tasks if metric in shown[task.name] and task.unit == unit]
+        found.append(_section("", metric, some))
     return found
+
+
+def _section(title: str, metric: str, tasks: Sequence[Task]) -> Section:
+    with_interval = any(task.with_interval for task in tasks)
+    return Section(title, metric, tuple(task.name for task in tasks), tasks[0].unit, with_interval)
 
 
 def _metrics(task: Task, given: Mapping[str, Sequence[str]]) -> Sequence[str]:
@@ -74,6 +80,13 @@ class Row:
     members: tuple[Measured, ...]
 
 
+class Interval(NamedTuple):
+    """What holds 95% of the resamples of a figure."""
+
+    low: float
+    high: float
+
+
 class Difference(NamedTuple):
     """To the first row, and the interval that holds 95% of its resamples."""
 
@@ -89,6 +102,7 @@ class Cell:
     value: float
     deviation: float | None = None
     difference: Difference | None = None
+    interval: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -121,10 +135,12 @@ def measure(
 
 def side_by_side(rows: Sequence[Row], sections: Sequence[Section], *, resample: bool = False) -> list[Column]:
     """All columns, the average of each section behind its tasks. If `resample`, with intervals of the differences."""
-    return [column for section in sections for column in _columns(rows, section, resample=resample and len(rows) > 1)]
+    compared = resample and len(rows) > 1
+    return [column for section in sections for column in _columns(rows, section, compared=compared)]
 
 
-def _columns(rows: Sequence[Row], section: Section, *, resample: bool) -> Iterator[Column]:
+def _columns(rows: Sequence[Row], section: Section, *, compared: bool) -> Iterator[Column]:
+    resample = compared or section.with_interval
     names = [*section.tasks, AVERAGE] if len(section.tasks) > 1 else list(section.tasks)
     values = [_with_mean(_values(row, section), axis=1) for row in rows]  # each (seeds, columns)
     draws = [_with_mean(_draws(row, section), axis=0) for row in rows] if resample else []  # each (columns, resamples)
@@ -133,8 +149,9 @@ def _columns(rows: Sequence[Row], section: Section, *, resample: bool) -> Iterat
         cells = []
         for i, of_seeds in enumerate(values):
             deviation = float(of_seeds[:, j].std(ddof=1)) if len(of_seeds) > 1 else None
-            difference = _difference(means[i] - means[0], draws[i][j] - draws[0][j]) if resample and i else None
-            cells.append(Cell(means[i], deviation, difference))
+            difference = _difference(means[i] - means[0], draws[i][j] - draws[0][j]) if compared and i else None
+            own = _interval(draws[i][j]) if section.with_interval else None
+            cells.append(Cell(means[i], deviation, difference, own))
         yield Column(section, name, cells)
 
 
@@ -148,7 +165,8 @@ def _values(row: Row, section: Section) -> Floats:
 
     def value(member: Measured, task: str) -> float:
         outcome = member.outcomes.get(task)
-        return outcome.figures[section.metric].value if outcome and section.metric in outcome.figures else math.nan
+        figure = outcome.figure(section.metric) if outcome else None
+        return figure.value if figure else math.nan
 
     return np.array([[value(member, task) for task in section.tasks] for member in row.members])
 
@@ -158,7 +176,7 @@ def _draws(row: Row, section: Section) -> Floats:
 
     def draws(member: Measured, task: str) -> Floats:
         outcome = member.outcomes.get(task)
-        figure = outcome.figures.get(section.metric) if outcome else None
+        figure = outcome.figure(section.metric) if outcome else None
         if figure is None or not figure.samples:
             return np.full(RESAMPLES, np.nan)
         return resampled(figure.samples, seed=zlib.crc32(f"{section.metric} {task}".encode()))
@@ -167,4 +185,9 @@ def _draws(row: Row, section: Section) -> Floats:
 
 
 def _difference(value: float, draws: Floats) -> Difference | None:
-    return None if np.isnan(draws).all() else Difference(value, *interval(draws))
+    found = _interval(draws)
+    return found and Difference(value, *found)
+
+
+def _interval(draws: Floats) -> Interval | None:
+    return None if np.isnan(draws).all() else Interval(*interval(draws))

@@ -58,11 +58,13 @@ def _alone(block: Block, title: str) -> bool:
     return bool(title) and all(one.section.title == title and len(one.section.tasks) == 1 for one in block.columns)
 
 
-def figure(cell: Cell) -> str:
-    """`82.03`, `58.87 ± 0.53`, `-`."""
+def figure(cell: Cell, between: str = " ") -> str:
+    """`82.03`, `58.87 ± 0.53`, `81.64 [74.2, 87.1]`, `-`."""
     if math.isnan(cell.value):
         return "-"
-    return f"{cell.value:.2f}" + (f" ± {cell.deviation:.2f}" if cell.deviation is not None else "")
+    deviation = f" ± {cell.deviation:.2f}" if cell.deviation is not None else ""
+    own = f"{between}[{cell.interval.low:.1f}, {cell.interval.high:.1f}]" if cell.interval else ""
+    return f"{cell.value:.2f}{deviation}{own}"
 
 
 def difference(cell: Cell, between: str = " ") -> str:
@@ -92,7 +94,7 @@ def rich_tables(results: Results) -> Iterator[Table]:
         table = _empty(block, results.items)
         for i, row in enumerate(results.rows):
             bold = ("[bold]" if column.best(i) else "" for column in block.columns)
-            cells = (f"{b}{figure(column.cells[i])}" for b, column in zip(bold, block.columns, strict=True))
+            cells = (f"{b}{_on_screen(column.cells[i])}" for b, column in zip(bold, block.columns, strict=True))
             table.add_row(escape(row.name) + results.mark(row), row.pooling, *cells)
         yield table
     if not differ(results):
@@ -103,6 +105,10 @@ def rich_tables(results: Results) -> Iterator[Table]:
             cells = (escape(difference(column.cells[i], "\n")) for column in block.columns)
             table.add_row(escape(row.name) + results.mark(row), row.pooling, *cells)
         yield table
+
+
+def _on_screen(cell: Cell) -> str:
+    return escape(figure(cell, "\n"))
 
 
 def _empty(block: Block, items: dict[str, str], before: str = "") -> Table:
@@ -180,6 +186,7 @@ def records(results: Results) -> list[dict[str, Any]]:
             "deviation": _rounded(column.cells[i].deviation),
             "seeds": len(row.members),
             **dict(zip(("difference", "low", "high"), _three(column.cells[i]), strict=True)),
+            **dict(zip(("figure_low", "figure_high"), _two(column.cells[i]), strict=True)),
         }
         for column in results.columns
         for i, row in enumerate(results.rows)
@@ -219,6 +226,10 @@ def as_json(results: Results) -> dict[str, Any]:
 
 def _three(cell: Cell) -> list[float | None]:
     return [_rounded(value) for value in cell.difference or (None, None, None)]
+
+
+def _two(cell: Cell) -> list[float | None]:
+    return [_rounded(value) for value in cell.interval or (None, None)]
 
 
 def _rounded(value: float | None) -> float | None:

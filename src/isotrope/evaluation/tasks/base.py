@@ -18,6 +18,7 @@ from isotrope.io.errors import IsotropeError
 from isotrope.parts import Called, Spec
 
 BATCH_SIZE = 64
+MAIN = "score"  # the main figure of each task, whatever it is called there: for tables of tasks that differ in theirs
 # Of the tables, as the papers have them; other headings come behind.
 HEADINGS = (
     "STS",
@@ -26,6 +27,7 @@ HEADINGS = (
     "STS-B in other languages",
     "Tatoeba",
     "Argument similarity",
+    "Domains",
     "Bundled",
 )
 
@@ -55,6 +57,10 @@ class Outcome:
         """The task's main figure."""
         return next(iter(self.figures.values()))
 
+    def figure(self, metric: str) -> Figure | None:
+        """The figure of a metric; None if the task has no such."""
+        return self.main if metric == MAIN else self.figures.get(metric)
+
 
 class TaskSpec(Spec):
     """A task by its metadata and settings, without its data.
@@ -67,6 +73,7 @@ class TaskSpec(Spec):
     metrics: ClassVar[tuple[str, ...]] = ()  # that a suite shows, the main one first; none: all that it gives
     in_parts: ClassVar[bool] = False  # whether a suite shows a column for each of its parts
     unit: ClassVar[str] = "x 100"  # of its figures
+    with_interval: ClassVar[bool] = False  # whether tables show how far a figure might be off by the choice of items
     source: ClassVar[PairSource | LabelledSource | None] = None  # where its data lies, if that is one place
 
     @property
@@ -105,11 +112,13 @@ class Task(ABC):
     heading: str = ""
     metrics: tuple[str, ...] = ()
     unit: str = "x 100"
+    with_interval: bool = False
 
     def __init__(self, spec: TaskSpec, items: str = "", sentences: Iterable[str] = (), name: str = "") -> None:
         self.name = name or spec.name
         self.items, self.sentences = items, list(dict.fromkeys(sentences))
         self.heading, self.metrics, self.unit = spec.heading, spec.metrics, spec.unit
+        self.with_interval = spec.with_interval
 
     @abstractmethod
     def measure(self, vectors: Vectors, batch_size: int = BATCH_SIZE) -> Outcome:

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from isotrope.evaluation.data.bitexts import Bitext, load_tatoeba
 from isotrope.evaluation.protocols import SentenceEncoder
+from isotrope.evaluation.ranking import unit_rows
 from isotrope.evaluation.results.resampling import Sample
 from isotrope.evaluation.tasks.base import BATCH_SIZE, Figure, Outcome, PartedSpec, Task
 from isotrope.evaluation.vectors import Vectors
-from isotrope.io.errors import IsotropeError
 
 QUERIES_AT_ONCE = 1024  # rows of the matrix of cosines
 
@@ -107,7 +107,7 @@ def evaluate_tatoeba(encoder: SentenceEncoder, bitexts: Mapping[str, Bitext], *,
 
 def find_both_ways(x: NDArray[Any], y: NDArray[Any], bitext: Bitext) -> Matches:
     """The vectors of the sentences and of their English sides, both (pairs, dim) -> which find each other."""
-    x, y = _unit(x), _unit(y)
+    x, y = unit_rows(x), unit_rows(y)
     return Matches(_matches(x, y, bitext.english), _matches(y, x, bitext.texts))
 
 
@@ -122,13 +122,3 @@ def _matches(queries: NDArray[Any], candidates: NDArray[Any], texts: Sequence[st
     same = np.array([texts[i] == texts[row] for row, i in enumerate(nearest_ones)])
     found: NDArray[np.bool_] = same & queries.any(axis=1)  # a vector of zeros is nowhere, so near to nothing
     return found
-
-
-def _unit(vectors: NDArray[Any]) -> NDArray[Any]:
-    """Rows of length one, (pairs, dim); a row of zeros stays one."""
-    vectors = np.asarray(vectors, np.float32)
-    if not np.isfinite(vectors).all():
-        raise IsotropeError("tatoeba: the encoder gives vectors that are not numbers")
-    length = np.linalg.norm(vectors, axis=1, keepdims=True)
-    unit: NDArray[Any] = vectors / np.where(length > 0, length, 1)
-    return unit

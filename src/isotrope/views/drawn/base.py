@@ -81,6 +81,7 @@ class DrawnText(Spec):
 
     fixed: ClassVar[bool] = False  # nothing is drawn
     other_rows: ClassVar[bool] = False  # the text may be another row's
+    of_documents: ClassVar[bool] = False  # takes parts of whole texts, however long: `unit="auto"` never splits them
     alters: ClassVar[bool] = True  # the text is not that of any row, so that no vector of a row stands for it
 
     def prepare(self, ground: Ground) -> Draw:

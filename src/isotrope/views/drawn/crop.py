@@ -28,6 +28,8 @@ class Crop(DrawnText):
     its own part.
     """
 
+    of_documents = True
+
     kind: Literal["crop"] = "crop"
     size: Annotated[int, Field(ge=1)] | Shares = (0.05, 0.5)
     words: Shares = (0.5, 0.9)

@@ -1,0 +1,189 @@
+"""Does tuning on a domain's own text help with that text? Scores on the labels of six domains, in Markdown.
+
+    python bench/domains.py --data DIR [--domains banking77,...] [--models minilm,bundled] [--recipes simcse,...]
+                            [--seeds 1,2,3] [--steps N] [--threads 1] [--output runs/domains]
+
+Each recipe is trained on `domains/NAME/corpus.txt.gz` and scored on the labels beside it, before and after; `default`
+is `isotrope train` without a recipe. Poolings of the untuned model, whitening and TF-IDF stand beside them. A result is
+a line of `results.jsonl` in --output; what is there is not run again, and interrupted runs go on. Without --recipes
+nothing is trained.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import statistics
+import time
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import isotrope
+from isotrope.evaluation.tasks import suites
+from isotrope.text import read_sentences
+from runs import mean_and_spread, print_head, print_row
+
+POOLINGS = ("mean", "cls", "last2", "first-last")
+WHITENED = 4_000  # sentences that whitening is fitted on: ten for each of its directions
+WIDE = 10  # points; an interval wider than that is shown
+Result = dict[str, Any]
+
+
+def main() -> None:
+    options = parse()
+    torch.set_num_threads(options.threads)
+    bench = Bench(options.data, options.output, options.steps)
+    for name in options.domains:
+        domain = Domain(name, bench)
+        domain.tfidf()
+        for model in options.models:
+            domain.untuned(model)
+            domain.whitening(model)
+            for recipe in options.recipes:
+                for seed in options.seeds:
+                    domain.tuned(model, recipe, seed)
+    print_table([one for one in bench.results if one["domain"] in options.domains], options.domains)
+
+
+def parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--domains", type=names, default=suites()["domains"])
+    parser.add_argument("--models", type=names, default=["minilm", "bundled"])
+    parser.add_argument("--recipes", type=names, default=[])
+    parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in names(text)], default=[1])
+    parser.add_argument("--steps", type=int, help="instead of each recipe's own")
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--output", type=Path, default=Path("runs/domains"))
+    return parser.parse_args()
+
+
+def names(text: str) -> list[str]:
+    return [name for name in text.split(",") if name]
+
+
+class Bench:
+    """The results so far, and where more of them go."""
+
+    def __init__(self, data: Path, output: Path, steps: int | None = None) -> None:
+        self.data, self.output, self.steps = data, output, steps
+        self.file = output / "results.jsonl"
+        output.mkdir(parents=True, exist_ok=True)
+        lines = self.file.read_text().splitlines() if self.file.is_file() else []
+        self.results: list[Result] = [json.loads(line) for line in lines]
+
+    def has(self, **key: Any) -> bool:
+        return any(key.items() <= one.items() for one in self.results)
+
+    def add(self, result: Result) -> None:
+        self.results.append(result)
+        with self.file.open("a") as file:
+            file.write(json.dumps(result) + "\n")
+
+    def measure(self, model: Any, domain: str, poolings: Sequence[str] = (), *, cache: bool = True) -> Iterator[Result]:
+        """The score under each pooling, or under the model's own."""
+        found = isotrope.evaluate(model, domain, pooling=poolings, data=self.data, cache=cache)
+        for one in found.records():
+            yield {
+                "pooling": one["pooling"],
+                "score": one["figure"],
+                "low": one["figure_low"],
+                "high": one["figure_high"],
+            }
+
+
+class Domain:
+    """One domain: its corpus, and what is measured on its labels."""
+
+    def __init__(self, name: str, bench: Bench) -> None:
+        self.name, self.bench = name, bench
+        self.corpus = bench.data / "domains" / name / "corpus.txt.gz"
+
+    @cached_property
+    def sample(self) -> list[str]:
+        sentences = list(read_sentences(self.corpus))
+        return random.Random(0).sample(sentences, min(WHITENED, len(sentences)))
+
+    def tfidf(self) -> None:
+        key = {"domain": self.name, "model": "-", "method": "TF-IDF"}
+        if not self.bench.has(**key):
+            fitted = isotrope.fit_baseline("tfidf", self.corpus)
+            (found,) = self.bench.measure(fitted, self.name, cache=False)  # a number for each of 20,000 words
+            self.bench.add(key | found)
+
+    def untuned(self, model: str) -> None:
+        key = {"domain": self.name, "model": model, "method": "untuned"}
+        lacking = [pooling for pooling in POOLINGS if not self.bench.has(**key, pooling=pooling)]
+        if lacking:
+            for found in self.bench.measure(model, self.name, lacking):
+                self.bench.add(key | found)
+
+    def whitening(self, model: str) -> None:
+        key = {"domain": self.name, "model": model, "method": "whitening"}
+        if not self.bench.has(**key):
+            (found,) = self.bench.measure(isotrope.fit_baseline("whitening", self.sample, model=model), self.name)
+            self.bench.add(key | found)
+
+    def tuned(self, model: str, recipe: str, seed: int) -> None:
+        """Trains by a recipe; `before` is the untuned model under the pooling of the tuned one."""
+        key = {"domain": self.name, "model": model, "method": recipe, "seed": seed, "steps": self.bench.steps}
+        if self.bench.has(**key):
+            return
+        called = "-".join(str(part) for part in key.values() if part is not None)
+        run = self.bench.output / "runs" / called.replace(":", "-").replace("/", "-")
+        chosen = {} if recipe == "default" else {"recipe": recipe}
+        began = time.monotonic()
+        tuned = isotrope.train(
+            self.corpus,
+            model=model,
+            output=run,
+            seed=seed,
+            steps=self.bench.steps,
+            resume=(run / "run.json").is_file(),
+            **chosen,
+        ).encoder
+        seconds = time.monotonic() - began
+        (found,) = self.bench.measure(tuned, self.name, cache=False)
+        (before,) = self.bench.measure(model, self.name, [found["pooling"]])
+        self.bench.add({**key, **found, "before": before["score"], "seconds": round(seconds, 1)})
+
+
+def print_table(results: Sequence[Result], domains: Sequence[str]) -> None:
+    """A row for each model and method, the mean of its seeds; the change is that against the untuned mean pooling."""
+    rows: dict[tuple[str, str], dict[str, list[Result]]] = {}
+    for one in results:
+        steps = f", {one['steps']} steps" if one.get("steps") else ""
+        untuned = f", {one['pooling']}" if one["method"] == "untuned" else ""
+        row = rows.setdefault((one["model"], f"{one['method']}{untuned}{steps}"), {})
+        row.setdefault(one["domain"], []).append(one)
+    print_head("model", "method", *domains, "average", "change")
+    for (model, method), row in sorted(rows.items(), key=lambda item: item[0][0]):
+        average, untuned = average_of(row, domains), average_of(rows.get((model, "untuned, mean"), {}), domains)
+        change = f"{average - untuned:+.2f}" if average and untuned and average != untuned else ""
+        cells = (cell(row.get(domain, [])) for domain in domains)
+        print_row(model, method, *cells, f"{average:.2f}" if average else "", change)
+
+
+def average_of(row: dict[str, list[Result]], domains: Sequence[str]) -> float | None:
+    """The mean over the domains of the means over their seeds; None if one is missing."""
+    if not all(row.get(domain) for domain in domains):
+        return None
+    return statistics.mean(statistics.mean(one["score"] for one in row[domain]) for domain in domains)
+
+
+def cell(several: Sequence[Result]) -> str:
+    """`54.60`, `52.31 ± 0.40`, `81.64 [72.4, 87.8]`."""
+    if not several:
+        return ""
+    low, high = (statistics.mean(one[end] for one in several) for end in ("low", "high"))
+    interval = f" [{low:.1f}, {high:.1f}]" if high - low > WIDE else ""
+    return mean_and_spread([one["score"] for one in several]) + interval
+
+
+if __name__ == "__main__":
+    main()

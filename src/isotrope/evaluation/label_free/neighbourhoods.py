@@ -1,0 +1,132 @@
+"""Whether an encoder keeps together what belongs together, without labels: its neighbourhoods, before and after.
+
+Texts of one kind (an intent, a topic) are each other's neighbours, so the neighbours of a text share their neighbours.
+That share, the cohesion, follows what labels say about most changes of an encoder (docs/domains.md). But it can be
+bought: an encoder that forgets half of what it knew has cohesive neighbourhoods of the rest. So there is a witness that
+knows nothing of the encoder, the words of the corpus (TF-IDF, reduced by SVD): where neighbours become less alike in
+their words, or too many of them are new, nothing is called better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from isotrope.evaluation.label_free.verdict import Judgement, MRRDifference, judge, unit
+from isotrope.evaluation.results.resampling import Sample, interval, resampled
+
+Floats = NDArray[np.float64]
+
+NEAREST = 10  # neighbours of a text
+FEWEST = 100  # texts
+WORD_DIMENSIONS = 100
+# The rule, chosen by leaving one domain out in turn: bench/judge.py
+COHESION = 1.0  # points that it must rise by, or fall by
+WORDS = -1.0  # points that the neighbours' likeness in words may fall by
+APART = 10.0  # points of MRR x 100 that halves and rewordings may lose
+KEPT = 60.0  # per cent of the neighbours that must stay
+
+
+@dataclass(frozen=True)
+class Neighbourhoods:
+    """Those of one encoder on some texts; figures of each text, (texts,), between 0 and 1."""
+
+    nearest: NDArray[np.int64]  # (texts, NEAREST)
+    cohesion: Floats  # how many of a text's neighbours' neighbours are its own
+    words: Floats  # cosine of a text and its neighbours by their words
+
+
+@dataclass(frozen=True)
+class Shift:
+    """A mean figure x 100 before and after, and the 95% interval of the difference."""
+
+    before: float
+    after: float
+    low: float
+    high: float
+
+    @property
+    def change(self) -> float:
+        """After less before."""
+        return self.after - self.before
+
+
+@dataclass(frozen=True)
+class Together:
+    """How neighbourhoods changed from one encoder to another; `kept` is the share of neighbours that stayed, in %."""
+
+    cohesion: Shift
+    words: Shift
+    kept: float
+    texts: int
+
+    @property
+    def judgement(self) -> Judgement:
+        """Whether what belongs together is kept together better than before."""
+        if self.cohesion.change <= -COHESION and self.cohesion.high < 0:
+            return "worse"
+        risen = self.cohesion.change >= COHESION and self.cohesion.low > 0
+        return "better" if risen and self.words.change > WORDS and self.kept >= KEPT else "no clear difference"
+
+
+def decide(together: Together | None, differences: Sequence[MRRDifference]) -> Judgement:
+    """Both grains together. That a text is told apart better is no evidence: contrast always does that.
+
+    So the neighbourhoods decide; where texts are told apart far worse than before, nothing is called better.
+    """
+    kept = together.judgement if together else "no clear difference"
+    lost = any(one.judgement == "worse" and one.mrr <= -APART for one in differences)
+    if together is None:
+        return judge(differences) if differences else kept
+    return "no clear difference" if kept == "better" and lost else kept
+
+
+def compare_neighbourhoods(before: Any, after: Any, texts: Sequence[str]) -> Together | None:
+    """Vectors of the same texts by two encoders, (texts, dim) each; None where the texts are too few."""
+    if len(texts) < FEWEST:
+        return None
+    alike = likeness_in_words(texts)
+    first, second = (neighbourhoods(vectors, alike) for vectors in (before, after))
+    stayed = np.mean([len(np.intersect1d(*rows)) for rows in zip(first.nearest, second.nearest, strict=True)])
+    return Together(
+        _shift(first.cohesion, second.cohesion),
+        _shift(first.words, second.words),
+        100 * float(stayed) / NEAREST,
+        len(texts),
+    )
+
+
+def neighbourhoods(vectors: Any, alike: Floats) -> Neighbourhoods:
+    """Of vectors (texts, dim); `alike` (texts, texts) is how alike two texts are by a witness."""
+    x = unit(vectors)
+    cosines = x @ x.T
+    np.fill_diagonal(cosines, -np.inf)
+    nearest = np.argpartition(-cosines, NEAREST - 1, axis=1)[:, :NEAREST]
+    own = np.zeros(cosines.shape, np.float32)
+    np.put_along_axis(own, nearest, 1, axis=1)
+    shared = own @ own.T  # neighbours that two texts have in common
+    cohesion = np.take_along_axis(shared, nearest, 1).mean(1) / NEAREST
+    return Neighbourhoods(nearest, cohesion.astype(np.float64), np.take_along_axis(alike, nearest, 1).mean(1))
+
+
+def likeness_in_words(texts: Sequence[str]) -> Floats:
+    """Cosines (texts, texts) of the texts by their words: TF-IDF, reduced to the main directions of this corpus."""
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    counted = TfidfVectorizer(sublinear_tf=True, token_pattern=r"(?u)\w+").fit_transform(texts)
+    dimensions = min(WORD_DIMENSIONS, counted.shape[1] - 1)
+    reduced = unit(
+        TruncatedSVD(dimensions, random_state=0).fit_transform(counted) if dimensions > 0 else counted.toarray()
+    )
+    cosines: Floats = reduced @ reduced.T
+    return cosines
+
+
+def _shift(before: Floats, after: Floats) -> Shift:
+    low, high = interval(resampled([Sample("mean", after - before)]))
+    return Shift(100 * float(before.mean()), 100 * float(after.mean()), low, high)

@@ -1,0 +1,74 @@
+"""`train` without a recipe: what the encoder is like decides what is tried, and the judge whether it is kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Literal
+
+from isotrope.encoders import Encoder
+from isotrope.evaluation.geometry import mean_cosine
+from isotrope.evaluation.label_free.comparison import Comparison
+from isotrope.io.atomic import whole_or_nothing
+from isotrope.text import bundled_sentences
+from isotrope.training.run_folder import read_json
+
+OUTCOME = "outcome.json"
+RAW, SENTENCE_ENCODER = "raw", "smooth"  # recipes: docs/domains.md has why these
+ALIKE = 0.4  # mean cosine of sentences that have nothing to do with each other; a raw encoder's is above it
+SENTENCES = 300
+
+Kept = Literal["tuned", "untuned"]
+Purpose = Literal["topics", "duplicates", "both"]  # what is to be found: texts of one kind, of one meaning, or either
+
+
+def recipe_for(encoder: Encoder, purpose: Purpose) -> str:
+    """The recipe that suits an encoder and what it is for."""
+    name = RAW if is_raw(encoder) else SENTENCE_ENCODER
+    return name if purpose == "both" else f"{name}:{purpose}"
+
+
+def is_raw(encoder: Encoder) -> bool:
+    """Whether an encoder was pre-trained only: to it all sentences are alike, and nothing stands behind its pooling.
+
+    Some sentence encoders have all their vectors in a narrow cone too (E5); but those are normalised in the end.
+    """
+    if len(encoder.after_pooling):
+        return False
+    return float(mean_cosine(encoder.encode(bundled_sentences()[:SENTENCES]))) > ALIKE
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a run without a recipe: which encoder was kept, and why."""
+
+    kept: Kept
+    because: str
+
+    def write(self, folder: Path) -> None:
+        """Into the run folder."""
+        with whole_or_nothing(folder / OUTCOME) as path:
+            path.write_text(json.dumps(asdict(self), indent=2) + "\n", encoding="utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Outcome | None:
+        """That of a run folder; None for a run with a recipe, which keeps what the recipe makes."""
+        return cls(**read_json(folder / OUTCOME)) if (folder / OUTCOME).is_file() else None
+
+
+def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose: Purpose, *, raw: bool) -> Outcome:
+    """The tuned encoder is kept where a development set, or else the judge, says that it is better.
+
+    A raw encoder's neighbourhoods are no measure: there it is kept unless the judge says that it is worse.
+    """
+    if scores is not None:
+        better = scores["after"] > scores["before"]
+        said = f"{scores['before']:.2f} before, {scores['after']:.2f} after on the development set"
+        return Outcome("tuned" if better else "untuned", said)
+    if compared is None:
+        return Outcome("tuned" if raw else "untuned", "There is too little text to judge by.")
+    judgement = compared.judgement
+    if purpose == "duplicates" and judgement != "worse":
+        judgement = compared.told_apart
+    return Outcome("tuned" if judgement == "better" or (raw and judgement != "worse") else "untuned", compared.reasons)

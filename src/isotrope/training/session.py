@@ -1,0 +1,234 @@
+"""One call of `train`: its folder, its stages one after the other, and what is kept of them."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import torch
+from transformers import set_seed
+
+from isotrope import recipes
+from isotrope.encoders import Encoder, load
+from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import Display
+from isotrope.recipes.schema import Recipe
+from isotrope.text.sources import Source, as_sources, shown
+from isotrope.text.units import Unit
+from isotrope.training.assemble import (
+    finished,
+    make_batches,
+    make_learner,
+    probe,
+    trained_student,
+)
+from isotrope.training.automatic import RAW, Outcome, Purpose, decide
+from isotrope.training.bar import RunBar
+from isotrope.training.checkpoints import writing
+from isotrope.training.frozen import FOLDER as FROZEN
+from isotrope.training.frozen import FrozenEncoders
+from isotrope.training.monitor import Monitor, Score
+from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
+from isotrope.training.result import judged
+from isotrope.training.run_folder import LOG, RUN, check_run, differences, locked, read_json, stage_folders
+from isotrope.training.stage_loop import stage_loop
+from isotrope.training.stage_text import MONITORED_ROWS, StageText, read_stage_text
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+
+@dataclass
+class Session:
+    """One call of `train`: what it was asked, and its folder."""
+
+    folder: Path
+    recipe: Recipe
+    model: str | Path | Encoder | SentenceTransformer
+    dev: str | list[str | None] | None
+    unit: Unit = "auto"
+    automatic: bool = False  # no recipe was named: what it makes must be better, or is not kept
+    purpose: Purpose = "both"
+
+    @property
+    def name(self) -> str:
+        """What the model is called; one in memory by what it was loaded from."""
+        if isinstance(self.model, str | Path):
+            return str(self.model)
+        return str(getattr(self.model, "name", "")) or type(self.model).__name__
+
+    def begin(self) -> Encoder:
+        """The encoder to start from. One in memory is copied: the caller's stays as it is."""
+        return load(self.model if isinstance(self.model, str | Path) else copy.deepcopy(self.model))
+
+    @contextmanager
+    def open(self, resume: bool) -> Iterator[None]:
+        """Makes the folder, or checks that the settings of the one there are the same; locks it meanwhile.
+
+        That of a new run that fails before its first step is removed.
+        """
+        if resume or is_main_process():  # which makes the folder, and the others may come later
+            check_run(self.folder, resume=resume)
+        with locked(self.folder) if is_main_process() else nullcontext():
+            self._write_settings(resume)
+            try:
+                yield
+            except IsotropeError:
+                if not resume:
+                    self._forget()
+                raise
+
+    def run(
+        self, sentences: Any, column: str | None, scores: Sequence[Score | None], *, resume: bool
+    ) -> tuple[Encoder, dict[str, float] | None]:
+        """Tries the recipe, reads the text, runs all stages, and saves what they made; its scores, if there are any."""
+        encoder = self.begin()
+        probe(self.recipe, encoder)
+        texts = self.texts(as_sources(sentences), column, encoder, scores, resume=resume)
+        for note in dict.fromkeys(note for text in texts for note in text.notes):
+            Display("text", shown=is_main_process()).say(note)
+        for k, text in enumerate(texts):
+            encoder = self.stage(k, encoder, text, scores[k], resume=resume)
+        found = self.scored(scores[-1], encoder)
+        if self.automatic:
+            encoder = self._kept(encoder, found)
+        self.save(encoder, self.folder / "encoder")
+        return encoder, found
+
+    def _kept(self, tuned: Encoder, scores: dict[str, float] | None) -> Encoder:
+        """The tuned encoder if it is better, or else the model as it was; what was tried lies beside it then."""
+        start = self.begin()
+        raw = self.recipe.name == RAW
+        outcome = made_by_main_process(
+            lambda: (
+                Outcome.read(self.folder)
+                or decide(
+                    scores, judged(self.folder, self.recipe, start, tuned), self.purpose, raw=self.recipe.name == RAW
+                )
+            )
+        )
+        if is_main_process():
+            outcome.write(self.folder)
+        if outcome.kept == "tuned":
+            return tuned
+        self.save(tuned, self.folder / "tried")
+        return start
+
+    def texts(
+        self,
+        sources: Sequence[Source],
+        column: str | None,
+        reader: Encoder,
+        scores: Sequence[Score | None],
+        *,
+        resume: bool,
+    ) -> list[StageText]:
+        """The text of every stage; the first process reads it."""
+        stages = zip(self.recipe.stages, stage_folders(self.folder, self.recipe), scores, strict=True)
+        return made_by_main_process(
+            lambda: [
+                read_stage_text(
+                    stage, folder, sources, column, reader, unit=self.unit, scored=score is not None, resume=resume
+                )
+                for stage, folder, score in stages
+            ]
+        )
+
+    def stage(self, number: int, encoder: Encoder, text: StageText, score: Score | None, *, resume: bool) -> Encoder:
+        """Runs one stage, or loads what it made if it is done already."""
+        stage, folder = self.recipe.stages[number], stage_folders(self.folder, self.recipe)[number]
+        done = folder / "encoder"
+        if resume and (done / "modules.json").is_file():
+            return self._made(done, encoder)
+        started = {"previous": lambda: encoder, "model": self.begin}.get(stage.start, lambda: load(stage.start))()
+        set_seed(stage.training.seed)
+        result = finished(trained_student(started, stage), started, stage)
+        if stage.learns:
+            result = self._learnt(number, started, encoder, text, score, resume=resume)
+        if stage.fit is not None:
+            result = stage.fit.fit(result, text.drawn(stage.fit.texts, stage.training.seed))
+        if len(self.recipe.stages) == 1:
+            return result
+        with main_process_first():
+            self.save(result, done)
+        return self._made(done, started)
+
+    def _learnt(
+        self, number: int, started: Encoder, encoder: Encoder, text: StageText, score: Score | None, *, resume: bool
+    ) -> Encoder:
+        """What the loop makes of the encoder that the stage starts from."""
+        stage, folder = self.recipe.stages[number], stage_folders(self.folder, self.recipe)[number]
+        assert text.plan is not None
+        frozen = FrozenEncoders(started)
+        learner = make_learner(stage, started, encoder, frozen)
+        student = learner.student
+        batches = make_batches(text.corpus, text.plan, stage, student, learner.guide, folder, frozen, text.held_out)
+        del frozen  # with the encoders that it loaded: their vectors are on disk now
+        monitored = text.held_out[:MONITORED_ROWS] or list(range(min(MONITORED_ROWS, len(text.corpus))))
+        monitor = Monitor(
+            batch=batches.item(monitored, torch.Generator().manual_seed(0)),
+            held_out=bool(text.held_out),
+            evaluated=lambda: finished(learner.tuned(), started, stage),
+            score=score,
+        )
+        bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
+        stage_loop(learner, batches, monitor, folder, bar).run(resume=resume)
+        return finished(learner.tuned(), started, stage).eval()
+
+    def save(self, encoder: Encoder, folder: Path) -> None:
+        """Saves what a stage or the run made; what was there already is left as it is."""
+        if is_main_process() and not folder.exists():
+            with writing(folder):
+                encoder.save(folder, card=self._card())
+
+    def scored(self, score: Score | None, encoder: Encoder) -> dict[str, float] | None:
+        """On the development set; the model as it was is pooled as the tuned one is."""
+        if score is None or not is_main_process():
+            return None
+        untuned = self.begin().with_pooling(self.recipe.stages[-1].pooling.evaluation)
+        return {"before": round(score(untuned), 2), "after": round(score(encoder), 2)}
+
+    def _forget(self) -> None:
+        """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
+        if is_main_process():
+            only_step_0 = all(log.read_text().count("\n") == 1 for log in self.folder.rglob(LOG))
+            long = ("checkpoint-*", "teacher", FROZEN, "draw-*")
+            took_long = [path for name in long for path in self.folder.rglob(name)]
+            if only_step_0 and not took_long:
+                shutil.rmtree(self.folder)
+
+    def _made(self, folder: Path, started: Encoder) -> Encoder:
+        """What a stage made, from disk: the next one begins with the same, whether the run was interrupted or not."""
+        encoder = load(folder, device=str(started.device))
+        encoder.name = started.name
+        return encoder
+
+    def _write_settings(self, resume: bool) -> None:
+        stages = [stage.model_dump(mode="json") for stage in self.recipe.stages]
+        asked = {"model": self.name, "dev": self.dev, "unit": self.unit}
+        settings: dict[str, Any] = {"recipe": self.recipe.full_name, **asked}
+        settings |= stages[0] if len(stages) == 1 else {"stages": stages}
+        file = self.folder / RUN
+        if resume:
+            if differing := differences({"unit": "auto", **read_json(file)}, settings):
+                raise IsotropeError(f"{self.folder}: settings differ from the original run: {shown(differing, '; ')}")
+            return
+        if is_main_process():
+            (self.folder / "recipe.toml").write_text(recipes.to_toml(self.recipe), encoding="utf-8")
+            with whole_or_nothing(file) as path:
+                path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+
+    def _card(self) -> str:
+        """How the encoder was made, for its model card."""
+        source = ", ".join(part for part in (self.recipe.paper, self.recipe.section, self.recipe.table) if part)
+        return (
+            f"Tuned by isotrope from `{self.name}` with the recipe `{self.recipe.name}` ({self.recipe.variant}"
+            f"{'; ' + source if source else ''}).\n\n```toml\n{recipes.to_toml(self.recipe)}```"
+        )

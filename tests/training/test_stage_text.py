@@ -1,0 +1,61 @@
+"""What is said about the text of a run before its first step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from isotrope.io.errors import IsotropeError
+from isotrope.text import bundled_sentences
+from isotrope.training import stage_text
+from isotrope.training.run import train
+
+TEXTS = bundled_sentences()[:40]
+DOCUMENTS = [" ".join(TEXTS[start : start + 4]) for start in range(0, 40, 4)]
+SETTINGS: dict[str, Any] = {"training.batch_size": 4, "training.max_length": 32}
+
+
+def test_documents_that_do_not_fit_are_split_and_the_counts_are_said(
+    small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = train(DOCUMENTS, "simcse", small, tmp_path / "run", steps=1, set=SETTINGS)
+    assert (run.corpus["rows"], run.corpus["documents"]) == (40, 10)
+    assert "the given text: 10 documents, 40 sentences (split, since 10 of the first 10" in capsys.readouterr().err
+
+
+def test_what_is_cut_off_is_counted(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train(DOCUMENTS, "simcse", small, tmp_path / "run", steps=1, set=SETTINGS, unit="document")
+    said = capsys.readouterr().err
+    assert "10 texts, kept whole" in said
+    assert "10 of 10 texts are longer than 32 tokens; what is behind that is not read" in said
+
+
+def test_of_a_large_corpus_some_rows_are_looked_at(
+    small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stage_text, "MEASURED_ROWS", 5)
+    train(DOCUMENTS, "simcse", small, tmp_path / "run", steps=1, set=SETTINGS, unit="document")
+    assert "5 of 5 texts looked at are longer than 32 tokens" in capsys.readouterr().err
+
+
+def test_sentences_that_fit_are_left_alone(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    train(TEXTS, "simcse", small, tmp_path / "run", steps=1, set=SETTINGS | {"training.max_length": 128})
+    said = capsys.readouterr().err
+    assert "40 texts, kept whole" in said
+    assert "longer than" not in said
+
+
+def test_documents_that_are_cropped_stay_whole(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = train(DOCUMENTS, "crop", small, tmp_path / "run", steps=1, set=SETTINGS)
+    assert run.corpus["rows"] == 10
+    said = capsys.readouterr().err
+    assert "10 texts, kept whole" in said
+    assert "longer than" not in said  # a crop of the end is read as well as one of the beginning
+
+
+def test_pairs_are_not_split(small: str, tmp_path: Path) -> None:
+    pairs = [{"source": text, "target": text} for text in DOCUMENTS]
+    with pytest.raises(IsotropeError, match="recipe parallel reads pairs, which are never split; leave out unit="):
+        train(pairs, "parallel", small, tmp_path / "run", teacher="bundled", unit="sentence")
