@@ -89,6 +89,8 @@ def probe(recipe: Recipe, model: Encoder) -> None:
                 continue
             started = copy.deepcopy(_start(stage, model, encoder))
             frozen = FrozenEncoders(started)
+            for named in {one for side in stage.reads for one in getattr(stage.views, side).draw.models}:
+                frozen[named]  # it must be there
             learner = make_learner(stage, started, encoder, frozen).train()
             item = _made_up(stage, learner, frozen)
             try:

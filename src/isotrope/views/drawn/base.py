@@ -84,6 +84,11 @@ class DrawnText(Spec):
     of_documents: ClassVar[bool] = False  # takes parts of whole texts, however long: `unit="auto"` never splits them
     alters: ClassVar[bool] = True  # the text is not that of any row, so that no vector of a row stands for it
 
+    @property
+    def models(self) -> tuple[FrozenModel, ...]:
+        """Frozen encoders that it prepares itself by."""
+        return ()
+
     def prepare(self, ground: Ground) -> Draw:
         """What draws. With several processes the first one is called first, so that the others find what it made."""
         raise NotImplementedError

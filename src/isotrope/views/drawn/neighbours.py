@@ -40,6 +40,11 @@ class Neighbours(DrawnText):
     alters: ClassVar[bool] = False
     other_rows: ClassVar[bool] = True
 
+    @property
+    def models(self) -> tuple[FrozenModel, ...]:
+        """The one in whose space they are near."""
+        return (FrozenModel(self.model),)
+
     def prepare(self, ground: Ground) -> Draw:
         """Looks for the neighbours, or finds them in the folder."""
         return _NeighbourOf(self, ground)
@@ -74,7 +79,7 @@ class _NeighbourOf(Draw):
 
     def _write(self, file: Path, step: int) -> None:
         ground = self.ground
-        vectors = ground.vectors_now() if step else ground.vectors(FrozenModel(self.spec.model))
+        vectors = ground.vectors_now() if step else ground.vectors(*self.spec.models)
         keys = np.asarray(ground.corpus.keys[:, text_columns(ground.corpus.columns).index(ground.column)])
         table = neighbours_of(vectors, keys, self.spec.k, mutual=self.spec.mutual, left_out=ground.held_out)
         file.parent.mkdir(parents=True, exist_ok=True)
