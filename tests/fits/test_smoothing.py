@@ -10,7 +10,7 @@ from sentence_transformers import SentenceTransformer
 
 import isotrope
 from isotrope.fits import FITS
-from isotrope.fits.smoothing import neighbour_map, part_whitening
+from isotrope.fits.smoothing import Smoothing, neighbour_map, part_whitening
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 
@@ -76,3 +76,16 @@ def nearer(vectors: np.ndarray, text: list[str]) -> float:
 def test_too_little_text_is_said() -> None:
     with pytest.raises(IsotropeError, match="at least 20; here are 2"):
         FITS.make("smoothing").fit(isotrope.load("bundled"), ["one", "two"])
+
+
+def test_the_map_is_that_of_the_docstring() -> None:
+    vectors = np.random.default_rng(1).standard_normal((50, 5))
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    spec = Smoothing(strength=0.7, neighbours=4, threshold=0.1, whitening=0.5, trust=150)
+    weight, bias = spec.map(vectors)
+    mean = vectors.mean(0)
+    turned = part_whitening(vectors - mean, 0.5)
+    pull = naive_map((vectors - mean) @ turned, 4, 0.1, 0.05)
+    for v in vectors:
+        wanted = (v - 0.25 * mean) @ turned + 0.25 * 0.7 * (v - mean) @ turned @ pull
+        np.testing.assert_allclose(v @ weight + bias, wanted, atol=1e-10)

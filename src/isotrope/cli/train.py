@@ -29,8 +29,8 @@ MEANINGS = {  # of the figures in the log, in the order in which they are shown
 
 OUTCOMES = {
     "tuned": "The tuned encoder is kept.",
-    "untuned": "The encoder is kept as it was: what was tried (in tried/) is not clearly better on this text. More text "
-    "may help, or --dev with a hundred pairs that you graded.",
+    "untuned": "The encoder is kept as it was: what was tried (in tried/) is not clearly better on this text. "
+    "More text may help, or --dev with a hundred pairs that you graded.",
 }
 
 Corpus = Annotated[

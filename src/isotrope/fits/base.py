@@ -39,13 +39,13 @@ class CalledFit(Called, FitSpec):
         return made
 
 
-def affine(weight: Floats, shift: Floats) -> Dense:
-    """x -> (x - shift) weight, with weight (dim, new dim), as a sentence-transformers module."""
+def affine(weight: Floats, bias: Floats) -> Dense:
+    """x -> x weight + bias, with weight (dim, new dim), as a sentence-transformers module."""
     return Dense(
         *weight.shape,
         activation_function=None,
         init_weight=torch.from_numpy(weight.T.copy()).float(),
-        init_bias=torch.from_numpy(-shift @ weight).float(),
+        init_bias=torch.from_numpy(bias).float(),
     )
 
 

@@ -29,15 +29,17 @@ class Smoothing(FitSpec):
     """`strength` of the pull; `neighbours` at most, and only those whose cosine, around the mean, is above `threshold`.
 
     `whitening` comes first: 0 leaves the directions as they vary, 1 whitens them wholly. A raw encoder's vectors vary
-    mostly in a few directions that say little, and need some; a sentence encoder's do not. `ridge` is relative to the
-    mean variance: what little text says nothing about stays as it was.
+    mostly in a few directions that say little, and need some; a sentence encoder's do not. `trust`: of how many texts
+    half is believed; a mean and neighbours found among few texts are worth little. `ridge` is relative to the mean
+    variance: directions that the text says nothing about stay as they were.
     """
 
     kind: Literal["smoothing"] = "smoothing"
-    strength: float = Field(default=0.5, gt=0, le=10)
+    strength: float = Field(default=0.3, gt=0, le=10)
     neighbours: int = Field(default=30, ge=1)
     threshold: float = Field(default=0.5, ge=-1, lt=1)
     whitening: float = Field(default=0.0, ge=0, le=1)
+    trust: int = Field(default=2000, ge=0)
     ridge: float = Field(default=0.05, gt=0)
 
     def fit(self, encoder: Encoder, sentences: Sequence[str]) -> Encoder:
@@ -47,14 +49,23 @@ class Smoothing(FitSpec):
                 f"smoothing needs texts that have neighbours, at least {FEWEST}; here are {len(sentences)}: "
                 "give more text"
             )
-        vectors = unit(encoder.encode(list(sentences)))
-        mean = vectors.mean(0)
-        turned = part_whitening(vectors - mean, self.whitening)  # W
-        pull = neighbour_map((vectors - mean) @ turned, self.neighbours, self.threshold, self.ridge)  # G
-        smooth = affine(turned + self.strength * turned @ pull, mean).to(encoder.device)
+        smooth = affine(*self.map(unit(encoder.encode(list(sentences))))).to(encoder.device)
         before, last = without_last_normalize(encoder.after_pooling)
         scaled = last or [Normalize()]  # the map is of vectors of length one
         return encoder.with_after_pooling([*before, *scaled, smooth, *last])
+
+    def map(self, vectors: NDArray[Any]) -> tuple[Floats, Floats]:
+        """Weight (dim, dim) and bias (dim,) of the map, from vectors (n, dim) of length one with the mean m:
+
+        v -> (v - t m) W + t strength (v - m) W G,   t = n / (n + trust)
+        """
+        believed = len(vectors) / (len(vectors) + self.trust)  # t
+        mean = vectors.mean(0).astype(np.float64)
+        x = vectors - mean
+        turned = part_whitening(x, self.whitening)  # W
+        pull = turned @ neighbour_map(x @ turned, self.neighbours, self.threshold, self.ridge)  # W G
+        pull *= believed * self.strength
+        return turned + pull, -mean @ (believed * turned + pull)
 
 
 def part_whitening(x: NDArray[Any], power: float) -> Floats:

@@ -67,7 +67,9 @@ def whiten(encoder: Encoder, sentences: Iterable[str], dim: int | None = None) -
     for block in encoder.encode_stream(sentences):
         moments.add(block)
     weight = whitening_matrix(moments, dim)
-    return encoder.with_after_pooling([*encoder.after_pooling, affine(weight, moments.mean).to(encoder.device)])
+    return encoder.with_after_pooling(
+        [*encoder.after_pooling, affine(weight, -moments.mean @ weight).to(encoder.device)]
+    )
 
 
 def whitening_matrix(moments: Moments, dim: int | None = None) -> Floats:

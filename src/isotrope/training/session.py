@@ -105,7 +105,6 @@ class Session:
     def _kept(self, tuned: Encoder, scores: dict[str, float] | None) -> Encoder:
         """The tuned encoder if it is better, or else the model as it was; what was tried lies beside it then."""
         start = self.begin()
-        raw = self.recipe.name == RAW
         outcome = made_by_main_process(
             lambda: (
                 Outcome.read(self.folder)
