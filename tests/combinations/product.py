@@ -15,6 +15,7 @@ from transformers import BertConfig, BertForMaskedLM, PreTrainedTokenizerFast
 
 import isotrope
 from isotrope.encoders.frozen import FrozenModel
+from isotrope.io.hashes import digest
 from isotrope.recipes.messages import in_words
 from isotrope.recipes.schema import Recipe, Stage
 from isotrope.text.corpus import build_corpus
@@ -44,6 +45,7 @@ DRAWN: dict[str, Table] = {
     "apart": {"draw": {"kind": "crop", "overlap": False}},
     "repetition": {"draw": "word-repetition"},
     "deletion": {"draw": "word-deletion"},
+    "neighbours": {"draw": {"kind": "neighbours", "k": 2}},
 }
 GUIDES: dict[str, Table] = {
     "self": {},
@@ -195,7 +197,10 @@ class Bench:
         """A batch of four rows."""
         generator = torch.Generator().manual_seed(seed)
         rows = [(4 * seed + k) % len(self.corpus) for k in range(4)]
-        draws = prepare_draws(stage, self.corpus, (), self.encoder, self.folder)
+        folder = self.folder / digest(stage.model_dump_json(), 8).hex()
+        draws = prepare_draws(stage, self.corpus, (), learner.student, self.frozen, folder)
+        for draw in draws.values():
+            draw.at(seed)
         reading = Reading(self.corpus, rows, draws, generator)
         reader = learner.guide.reader or learner.student
         item = laid_out(stage, learner.student, reader, lambda encoder, *place: reading.ids(encoder, *place, None))
@@ -204,7 +209,7 @@ class Bench:
         if stage.guide.constant:
             item["taught"] = learner.guide(item["second"], learner.student)
         if stage.frozen:
-            item["frozen"] = FrozenVectors(stage, self.corpus, self.frozen, self.folder).of(reading.rows)
+            item["frozen"] = FrozenVectors(stage, self.corpus, self.frozen, folder).of(reading.rows)
         return stage.objective.prepare(item, learner.student.tokenizer, generator)
 
     def step(self, learner: Learner, optimiser: torch.optim.Optimizer, seed: int) -> float:

@@ -58,6 +58,10 @@ FLIPS: dict[tuple[str, str, str], tuple[Table, Table]] = {  # (section, kind, ke
         {"objective": {"kind": "nt-xent"}},
         {"distillation": {"consistency": 1.0}},
     ),
+    ("views.first.draw", "neighbours", "recompute"): (
+        {},
+        {"views": {"first": {"draw": {"recompute": 1}}}},
+    ),
     ("views.first.draw", "crop", "overlap"): (
         {"views": {"second": {"draw": "crop"}}},
         {"views": {"first": {"draw": {"overlap": False}}, "second": {"draw": {"overlap": False}}}},
@@ -77,6 +81,7 @@ CHANGED: dict[str, Any] = {
     "column": "other",
     "draw": {"kind": "crop"},
     "size": 2,
+    "k": 2,
     "words": [0.1, 0.2],
     "at": "embeddings",
     "rounding": "down",

@@ -20,7 +20,7 @@ consert consert-joint consert-sup-unsup consert-joint-unsup
 bsl bsl-post bsl-multilingual
 parallel-teacher parallel parallel-pipeline parallel-dual parallel-multilingual nli-finetune
 simcse simcse-sup sbert-nli mlm
-distil rankcse
+distil rankcse neighbours
 crop esimcse mocose tsdae mlm-simcse
 smooth raw
 """

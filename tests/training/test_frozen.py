@@ -89,14 +89,8 @@ def test_a_resumed_run_looks_up_what_is_there(small: str, tmp_path: Path) -> Non
     assert manifest["step"] == 4
 
 
-def test_a_guide_that_is_not_there_is_found_before_any_text_is_read(small: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("key", ["negatives.guided_by", "views.second.draw.model"])
+def test_a_model_that_is_not_there_is_found_before_any_text_is_read(key: str, small: str, tmp_path: Path) -> None:
     with pytest.raises(IsotropeError, match="no-such-model"):
-        train(
-            TEXTS,
-            "simcse",
-            small,
-            tmp_path / "run",
-            steps=2,
-            set=SMALL | GUIDED | {"negatives.guided_by": "no-such-model"},
-        )
+        train(TEXTS, "neighbours", small, tmp_path / "run", steps=2, set=SMALL | {key: "no-such-model"})
     assert not (tmp_path / "run").exists()

@@ -15,6 +15,7 @@ from isotrope import recipes
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import plan_batches
 from isotrope.training.batches import StageBatches
+from isotrope.training.frozen import FrozenEncoders
 from isotrope.training.reading import Reading, prepare_draws
 from isotrope.views.drawn import Chance, Draw, DrawnText, Ground
 
@@ -34,7 +35,7 @@ def batches(corpus: Corpus, settings: dict[str, Any], *, rank: int = 0, world: i
     stage = recipes.load("simcse", FEW | settings).stages[0]
     encoder = isotrope.load("bundled")
     plan = plan_batches(corpus, batch_size=8, steps=6, seed=1, folder=corpus.folder)
-    draws = prepare_draws(stage, corpus, (), encoder, corpus.folder)
+    draws = prepare_draws(stage, corpus, (), encoder, FrozenEncoders(encoder), corpus.folder)
     return StageBatches(corpus, plan, stage, encoder, encoder, draws=draws, rank=rank, world=world)
 
 
@@ -93,7 +94,7 @@ class _Farther(Draw):
 def test_a_draw_may_prepare_itself_and_read_other_rows(corpus: Corpus) -> None:
     stage = recipes.load("simcse", {"views.second.draw": {"kind": Farther}}).stages[0]
     encoder = isotrope.load("bundled")
-    draws = prepare_draws(stage, corpus, [3], encoder, corpus.folder)
+    draws = prepare_draws(stage, corpus, [3], encoder, FrozenEncoders(encoder), corpus.folder)
     assert (corpus.folder / "draw-second-text" / "rows.npy").is_file()
     reading = Reading(corpus, [0, 1, 2], draws, torch.Generator())
     rows = reading.rows("second", "text")

@@ -33,7 +33,8 @@ CASES: dict[str, dict[str, Any]] = {
         "sentences": [{"view1": one, "view2": other} for one, other in PAIRS],
         "set": OFTEN | {"heads.predictor.ratio": 1, "guide.momentum": 0.9},
     },
-    "rankcse:start": {"sentences": TEXTS, "set": OFTEN | {"training.batch_size": 8}},
+    "rankcse:start": {"sentences": TEXTS, "set": OFTEN},
+    "neighbours": {"sentences": TEXTS, "set": OFTEN | {"queue.size": 20, "views.second.draw.recompute": 2}},
     "esimcse": {"sentences": TEXTS, "set": OFTEN | {"queue.size": 20}},  # texts that are drawn
     "tsdae": {"sentences": TEXTS, "set": OFTEN},  # a decoder
     "parallel": {

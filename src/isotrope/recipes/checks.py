@@ -100,7 +100,8 @@ def _guided_negatives(stage: Stage) -> Iterator[str]:
         )
     if spec.margin is None and spec.threshold is None:
         yield "negatives.guided_by needs to know what is too near: set negatives.margin, negatives.threshold, or both"
-    alike = stage.columns_of("first") == stage.columns_of("second")
+    others = stage.views.first.draw.other_rows or stage.views.second.draw.other_rows
+    alike = stage.columns_of("first") == stage.columns_of("second") and not others
     if alike and spec.threshold is None and spec.margin is not None and spec.margin <= 0:
         yield (
             "negatives.margin leaves nothing out: both views read the same text, whose similarity to itself is 1; "

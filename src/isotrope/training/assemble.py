@@ -89,6 +89,8 @@ def probe(recipe: Recipe, model: Encoder) -> None:
                 continue
             started = copy.deepcopy(_start(stage, model, encoder))
             frozen = FrozenEncoders(started)
+            for named in {one for side in stage.reads for one in getattr(stage.views, side).draw.models}:
+                frozen[named]  # it must be there
             learner = make_learner(stage, started, encoder, frozen).train()
             item = _made_up(stage, learner, frozen)
             try:
@@ -148,7 +150,7 @@ def make_batches(
     """The run's batches; what frozen encoders make of them comes from disk where the recipe says so."""
     reader = guide.reader or student
     with main_process_first():
-        draws = prepare_draws(stage, corpus, held_out, student, folder)
+        draws = prepare_draws(stage, corpus, held_out, student, encoders, folder)
     cached = None
     if stage.guide.constant:
         (column,) = stage.views.second.columns

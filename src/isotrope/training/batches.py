@@ -49,6 +49,8 @@ class StageBatches(Dataset[Item]):
         return max(len(self.plan) - len(self.plan) % self.stage.training.gradient_accumulation, 1)
 
     def __getitem__(self, k: int) -> Item:
+        for draw in self.draws.values():
+            draw.at(k // self.stage.training.gradient_accumulation)
         rows = for_process(self.plan[k], self.rank, self.world)
         return self.item(rows.tolist(), torch.Generator().manual_seed(self.stage.training.seed * 1_000_003 + k))
 

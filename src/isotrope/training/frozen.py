@@ -56,9 +56,8 @@ class FrozenVectors:
         self.stage = stage
         texts = {(model, column): None for model, side in stage.frozen for column in stage.columns_of(side)}
         self.tables = {
-            (model, column): vectors_on_disk(folder / FOLDER / _name(model, column), corpus, column, one, stage)
+            (model, column): vectors_of_column(stage, corpus, column, encoders, model, folder)
             for model, column in texts
-            for one in [encoders[model]]
         }
 
     def of(self, rows: Callable[[str, str], Sequence[int]]) -> Frozen:
@@ -70,6 +69,13 @@ class FrozenVectors:
                 for columns in [self.stage.columns_of(side)]
             }
         )
+
+
+def vectors_of_column(
+    stage: Stage, corpus: Corpus, column: str, encoders: FrozenEncoders, model: FrozenModel, folder: Path
+) -> VectorCache:
+    """What a frozen encoder makes of a column, in the stage's folder: whoever needs it reads the same file."""
+    return vectors_on_disk(folder / FOLDER / _name(model, column), corpus, column, encoders[model], stage)
 
 
 def vectors_on_disk(folder: Path, corpus: Corpus, column: str, encoder: Encoder, stage: Stage) -> VectorCache:

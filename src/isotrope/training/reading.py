@@ -6,29 +6,63 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
 import torch
 
 from isotrope.encoders import Encoder
+from isotrope.encoders.nearest import Floats
 from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import Corpus
+from isotrope.training.frozen import FrozenEncoders, vectors_of_column
+from isotrope.training.processes import main_process_first
+from isotrope.training.teacher_cache import encoded
 from isotrope.views.drawn import Chance, Draw, Ground
 
 Draws: TypeAlias = Mapping[tuple[str, str], Draw]  # by view and column, of those views whose text is drawn
 TokenIds: TypeAlias = Callable[[Encoder, str, str], list[list[int]]]  # as an encoder reads a view's column
 
 
-def prepare_draws(stage: Stage, corpus: Corpus, held_out: Sequence[int], student: Encoder, folder: Path) -> Draws:
+def prepare_draws(
+    stage: Stage,
+    corpus: Corpus,
+    held_out: Sequence[int],
+    student: Encoder,
+    encoders: FrozenEncoders,
+    folder: Path,
+) -> Draws:
     """What draws the texts of each view; what it has to compute first lies in `folder`."""
     views = {name: getattr(stage.views, name) for name in stage.reads}
     encoder = student.with_pooling(stage.pooling.evaluation)
-    return {
-        (name, column): view.draw.prepare(
-            Ground(name, column, corpus, frozenset(held_out), encoder, folder / f"draw-{name}-{column}")
+
+    def ground(name: str, column: str) -> Ground:
+        return Ground(
+            view=name,
+            column=column,
+            corpus=corpus,
+            held_out=frozenset(held_out),
+            encoder=encoder,
+            folder=folder / f"draw-{name}-{column}",
+            vectors=lambda model: vectors_of_column(stage, corpus, column, encoders, model, folder).vectors,
+            vectors_now=lambda: _vectors_now(stage, corpus, column, encoder),
+            main_first=main_process_first,
         )
+
+    return {
+        (name, column): view.draw.prepare(ground(name, column))
         for name, view in views.items()
         if not view.draw.fixed
         for column in view.columns
     }
+
+
+def _vectors_now(stage: Stage, corpus: Corpus, column: str, encoder: Encoder) -> Floats:
+    """What an encoder that learns makes of a column at this moment, (rows, dim)."""
+    size, was_training = stage.training.batch_size, encoder.backbone.training
+    encoder.eval()
+    blocks = (range(start, start + size) for start in range(0, len(corpus), size))
+    vectors = [encoded(corpus, column, rows, encoder, stage.training.max_length) for rows in blocks]
+    encoder.train(was_training)
+    return np.concatenate(vectors)
 
 
 class Reading:

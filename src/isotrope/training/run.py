@@ -5,6 +5,7 @@ output/
   recipe.toml    the resolved recipe
   stage-1/ ...   where a recipe has several stages; a single stage lies in the run folder itself
     corpus/      the text as Arrow, and which rows make which batch
+    frozen/      what frozen encoders make of it, where the recipe reads that; draw-*/ what texts are drawn by
     checkpoint-N/
     log.jsonl
   encoder/       the result, a sentence-transformers folder

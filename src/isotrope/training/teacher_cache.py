@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from isotrope.encoders import Encoder
+from isotrope.encoders.nearest import Floats
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.progress import progress
 from isotrope.text.corpus import Corpus
@@ -26,7 +27,6 @@ class VectorCache:
             self._mark(0)
         self.vectors: np.memmap[tuple[int, int], np.dtype[np.float32]] = np.load(self._file, mmap_mode="r")
 
-    @torch.no_grad()
     def fill(
         self, corpus: Corpus, column: str, teacher: Encoder, batch_size: int, max_length: int | None = None
     ) -> None:
@@ -34,12 +34,11 @@ class VectorCache:
         starts = range(int(self._done.read_text()), len(corpus), batch_size)
         with self._file.open("r+b") as file:  # not through the map: there a full disk is the end of the process
             for start in progress(starts, "Encoding for training", shown=True):
-                texts = corpus.rows(range(start, min(start + batch_size, len(corpus))))[column]
-                batch = teacher.lay_out(teacher.tokenize(texts, max_length)).to(teacher.device)
+                vectors = encoded(corpus, column, range(start, start + batch_size), teacher, max_length)
                 file.seek(self.vectors.offset + self.vectors.strides[0] * start)
-                file.write(teacher(batch).float().cpu().numpy().tobytes())
+                file.write(vectors.tobytes())
                 file.flush()
-                self._mark(start + len(texts))
+                self._mark(start + len(vectors))
 
     def __getitem__(self, rows: Sequence[int]) -> Tensor:
         """(rows, dim)."""
@@ -48,3 +47,12 @@ class VectorCache:
     def _mark(self, done: int) -> None:
         with whole_or_nothing(self._done) as path:
             path.write_text(str(done))
+
+
+@torch.no_grad()
+def encoded(corpus: Corpus, column: str, rows: range, encoder: Encoder, max_length: int | None) -> Floats:
+    """What an encoder makes of some rows, those that there are, (rows, dim); cut at `max_length` as the batches are."""
+    texts = corpus.rows(rows[: len(corpus) - rows.start])[column]
+    batch = encoder.lay_out(encoder.tokenize(texts, max_length)).to(encoder.device)
+    vectors: Floats = encoder(batch).float().cpu().numpy()
+    return vectors

@@ -11,7 +11,8 @@ NOTHING: Any = None
 
 
 def draw_of(kind: Any, view: str = "first", **settings: Any) -> Draw:
-    ground = Ground(view, "text", NOTHING, frozenset(), NOTHING, Path("nowhere"))
+    nowhere = Path("nowhere")
+    ground = Ground(view, "text", NOTHING, frozenset(), NOTHING, nowhere, NOTHING, NOTHING, NOTHING)
     return DRAWN.make(kind, **settings).prepare(ground)
 
 

@@ -13,6 +13,8 @@ that has them. So a resumed run, and one of several processes, sees what an unin
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -22,6 +24,8 @@ from isotrope.parts import Called, Spec
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder
+    from isotrope.encoders.frozen import FrozenModel
+    from isotrope.encoders.nearest import Floats
     from isotrope.text.corpus import Corpus
 
 
@@ -35,6 +39,9 @@ class Ground:
     held_out: frozenset[int]  # rows that must not be trained on
     encoder: Encoder  # what the stage starts from, with its evaluation pooling. It will learn: use it now, or copy it
     folder: Path  # for what it computes: a resumed run finds it there. It need not exist yet
+    vectors: Callable[[FrozenModel], Floats]  # what a frozen encoder makes of the column, (rows, dim), from disk
+    vectors_now: Callable[[], Floats]  # what the student, as it is now, makes of it
+    main_first: Callable[[], AbstractContextManager[Any]]  # a context that the first of several processes enters first
 
 
 @dataclass(frozen=True)
@@ -53,6 +60,9 @@ class Chance:
 class Draw:
     """Draws the text of one column of one view. What is not overridden leaves things as they stand."""
 
+    def at(self, step: int) -> None:
+        """Called before the texts of each step are drawn, with the number of steps that were taken."""
+
     def row(self, row: int, chance: Chance) -> int:
         """The row of the corpus that is read in place of `row`."""
         return row
@@ -70,8 +80,14 @@ class DrawnText(Spec):
     """What a recipe says about how the text of a view is drawn: `views.first.draw`, `views.second.draw`."""
 
     fixed: ClassVar[bool] = False  # nothing is drawn
+    other_rows: ClassVar[bool] = False  # the text may be another row's
     of_documents: ClassVar[bool] = False  # takes parts of whole texts, however long: `unit="auto"` never splits them
     alters: ClassVar[bool] = True  # the text is not that of any row, so that no vector of a row stands for it
+
+    @property
+    def models(self) -> tuple[FrozenModel, ...]:
+        """Frozen encoders that it prepares itself by."""
+        return ()
 
     def prepare(self, ground: Ground) -> Draw:
         """What draws. With several processes the first one is called first, so that the others find what it made."""
