@@ -35,13 +35,14 @@ def data(tmp_path: Path) -> Path:
 
 
 def test_a_score_for_each_with_its_interval_and_their_average(data: Path) -> None:
-    results = evaluate("bundled", suite="domains", data=data, cache=False)
+    results = evaluate("bundled", suite="domains", data=data, pooling=["mean", "cls"], cache=False)
     assert [column.task for column in results.columns] == ["banking77", "biomedical", "medical_questions", "average"]
     cells = [column.cells[0] for column in results.columns]
     assert cells[-1].value == pytest.approx(np.mean([cell.value for cell in cells[:-1]]))
     for cell in cells:
         assert cell.interval is not None
         assert cell.interval.low <= cell.value <= cell.interval.high
+    assert all(column.cells[1].difference is not None for column in results.columns)
     assert "biomedical: Spearman's correlation with the grades of pairs" in list(results.notes())
     assert set(results.absent) == {"stackoverflow_titles", "biomed_titles", "patent_phrase"}
 
