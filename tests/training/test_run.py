@@ -20,7 +20,8 @@ from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import held_out_rows
-from isotrope.training.run import differences, train
+from isotrope.training.run import train
+from isotrope.training.run_folder import differences
 from isotrope.training.teacher_cache import VectorCache
 
 TEXTS = bundled_sentences()[:120]

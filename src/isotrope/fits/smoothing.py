@@ -16,12 +16,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from isotrope.fits.base import FitSpec, Floats, affine, unit
-from isotrope.io.errors import IsotropeError
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder
 
-FEWEST = 20  # texts
 ROWS_AT_ONCE = 1024  # of the matrix of cosines
 
 
@@ -48,11 +46,8 @@ class Smoothing(FitSpec):
 
         from isotrope.encoders.after_pooling import without_last_normalize
 
-        if len(sentences) < FEWEST:
-            raise IsotropeError(
-                f"smoothing needs texts that have neighbours, at least {FEWEST}; here are {len(sentences)}: "
-                "give more text"
-            )
+        if len(sentences) < 2:
+            return encoder  # which has no neighbour
         smooth = affine(*self.map(unit(encoder.encode(list(sentences))))).to(encoder.device)
         before, last = without_last_normalize(encoder.after_pooling)
         scaled = last or [Normalize()]  # the map is of vectors of length one
@@ -61,12 +56,12 @@ class Smoothing(FitSpec):
     def map(self, vectors: NDArray[Any]) -> tuple[Floats, Floats]:
         """Weight (dim, dim) and bias (dim,) of the map, from vectors (n, dim) of length one with the mean m:
 
-        v -> (v - t m) W + t strength (v - m) W G,   t = n / (n + trust)
+        v -> (v - t m) W + t strength (v - m) W G,   t = n / (n + trust),   W of the power t whitening
         """
         believed = len(vectors) / (len(vectors) + self.trust)  # t
         mean = vectors.mean(0).astype(np.float64)
         x = vectors - mean
-        turned = part_whitening(x, self.whitening)  # W
+        turned = part_whitening(x, believed * self.whitening)  # W
         pull = turned @ neighbour_map(x @ turned, self.neighbours, self.threshold, self.ridge)  # W G
         pull *= believed * self.strength
         return turned + pull, -mean @ (believed * turned + pull)
@@ -78,7 +73,7 @@ def part_whitening(x: NDArray[Any], power: float) -> Floats:
     A variance below a thousandth of the mean one counts as that much: it is noise, or of too few texts.
     """
     variances, directions = np.linalg.eigh(x.T.astype(np.float64) @ x / len(x))
-    variances = np.maximum(variances / variances.mean(), 1e-3)
+    variances = np.maximum(variances / max(variances.mean(), 1e-12), 1e-3)
     turned: Floats = (directions * variances ** (-power / 2)) @ directions.T
     return turned
 

@@ -27,7 +27,6 @@ from isotrope.training.assemble import (
     make_batches,
     make_learner,
     probe,
-    trained_student,
 )
 from isotrope.training.automatic import RAW, Outcome, Purpose, decide
 from isotrope.training.bar import RunBar
@@ -148,9 +147,10 @@ class Session:
             return self._made(done, encoder)
         started = {"previous": lambda: encoder, "model": self.begin}.get(stage.start, lambda: load(stage.start))()
         set_seed(stage.training.seed)
-        result = finished(trained_student(started, stage), started, stage)
         if stage.learns:
             result = self._learnt(number, started, encoder, text, score, resume=resume)
+        else:
+            result = started.with_pooling(stage.pooling.evaluation)
         if stage.fit is not None:
             result = stage.fit.fit(result, text.drawn(stage.fit.texts, stage.training.seed))
         if len(self.recipe.stages) == 1:

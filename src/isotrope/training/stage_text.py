@@ -75,7 +75,9 @@ def read_stage_text(
 
 def held_out_of(stage: Stage, corpus: Corpus) -> list[int]:
     """Rows that a stage never learns from; more of them where it is judged by the neighbourhoods of its text."""
-    return held_out_rows(corpus, MONITORED_ROWS) if stage.fit is None else held_out_rows(corpus, JUDGED_ROWS, 10)
+    if stage.fit is None or len(corpus) < JUDGED_ROWS:  # of which a tenth would be too few for a judgement
+        return held_out_rows(corpus, MONITORED_ROWS)
+    return held_out_rows(corpus, JUDGED_ROWS, one_in=10)
 
 
 def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: Path) -> Plan:
