@@ -1,0 +1,95 @@
+"""`train` without a recipe: what it tries, and that it keeps only what is better."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+import isotrope
+from isotrope.evaluation.label_free.comparison import Comparison
+from isotrope.evaluation.label_free.neighbourhoods import Shift, Together
+from isotrope.evaluation.label_free.verdict import MRRDifference
+from isotrope.io.errors import IsotropeError
+from isotrope.text import bundled_sentences
+from isotrope.training.automatic import decide, is_raw, recipe_for
+
+UP, DOWN, FLAT = Shift(40, 45, 4, 6), Shift(40, 35, -6, -4), Shift(40, 40, -1, 1)
+APART = {"halves": MRRDifference(5, 4, 6)}
+NONE: Any = None
+TEXTS = [text for text in bundled_sentences() if len(text) < 60]
+
+
+class Ranks:
+    pairs, mrr = 100, 0.5
+
+
+class Figures:
+    ranks: ClassVar[dict[str, Ranks]] = {"halves": Ranks()}
+
+
+def compared(cohesion: Shift, words: Shift, kept: float = 80, apart: dict[str, MRRDifference] = APART) -> Comparison:
+    figures: Any = Figures()
+    return Comparison(figures, figures, apart, [], [], Together(cohesion, words, kept, 1000))
+
+
+def test_what_an_encoder_is_like_decides(minilm: isotrope.Encoder) -> None:
+    raw = isotrope.load("bundled")
+    assert is_raw(raw)
+    assert not is_raw(minilm)
+    assert (recipe_for(raw, "both"), recipe_for(minilm, "topics")) == ("raw", "smooth:topics")
+
+
+def test_only_what_is_better_is_kept() -> None:
+    assert decide(None, compared(UP, FLAT), "both", raw=False).kept == "tuned"
+    for worse in (compared(FLAT, UP), compared(DOWN, UP), compared(UP, DOWN), compared(UP, FLAT, kept=50)):
+        assert decide(None, worse, "both", raw=False).kept == "untuned"
+    assert decide(None, None, "both", raw=False).kept == "untuned"
+
+
+def test_a_raw_encoder_is_judged_by_the_words_of_its_neighbours() -> None:
+    assert decide(None, compared(DOWN, UP, kept=50), "both", raw=True).kept == "tuned"
+    assert decide(None, compared(UP, DOWN), "both", raw=True).kept == "untuned"
+    assert decide(None, None, "both", raw=True).kept == "tuned"
+
+
+def test_for_duplicates_they_must_be_told_apart_better() -> None:
+    assert decide(None, compared(FLAT, FLAT), "duplicates", raw=False).kept == "tuned"
+    assert decide(None, compared(UP, FLAT, apart={}), "duplicates", raw=False).kept == "untuned"
+    assert decide(None, compared(DOWN, UP), "duplicates", raw=False).kept == "untuned"
+
+
+@pytest.mark.parametrize(("after", "kept"), [(80.1, "tuned"), (79.9, "untuned")])
+def test_grades_of_people_outweigh_the_judge(after: float, kept: str) -> None:
+    found = decide({"before": 80.0, "after": after}, compared(DOWN, DOWN), "both", raw=False)
+    assert (found.kept, found.because) == (kept, f"80.00 before, {after:.2f} after on the development set")
+
+
+def test_too_little_text_keeps_a_sentence_encoder_as_it_was(minilm: isotrope.Encoder, tmp_path: Path) -> None:
+    run = isotrope.train(TEXTS[:80], model=minilm, output=tmp_path / "run")
+    assert run.outcome is not None
+    assert (run.outcome.kept, run.steps, run.recipe.name) == ("untuned", 0, "smooth")
+    text = TEXTS[:5]
+    np.testing.assert_allclose(run.encode(text), minilm.encode(text), atol=1e-6)
+    tried = isotrope.load(tmp_path / "run" / "tried")
+    assert np.abs(tried.encode(text) - minilm.encode(text)).max() > 1e-4
+    again = isotrope.train(TEXTS[:80], model=minilm, output=tmp_path / "run", resume=True)
+    assert again.outcome == run.outcome
+    assert json.loads((tmp_path / "run" / "outcome.json").read_text())["kept"] == "untuned"
+
+
+def test_enough_text_is_judged(tmp_path: Path) -> None:
+    text = [f"{first} {second}" for first in TEXTS[:40] for second in TEXTS[40:70]]
+    run = isotrope.train(text, model="bundled", output=tmp_path / "run", steps=1, set={"training.batch_size": 4})
+    assert run.outcome is not None
+    assert run.recipe.full_name == "raw:paper"
+    assert "neighbours share" in run.outcome.because
+    assert run.outcome.kept == ("tuned" if (tmp_path / "run" / "tried").exists() is False else "untuned")
+
+
+def test_a_purpose_needs_no_recipe_beside_it(tmp_path: Path) -> None:
+    with pytest.raises(IsotropeError, match="purpose= is for runs without a recipe"):
+        isotrope.train(TEXTS, "simcse", purpose="topics", output=tmp_path / "run")
