@@ -1,7 +1,8 @@
 """How the encoder `small` was made: its text, and the student that the recipe `distil` then teaches.
 
-    python bench/small.py --data DIR --output DIR
-    isotrope train DIR/text.txt --recipe distil:small --model DIR/student --teacher minilm --output DIR/run
+    python bench/small.py --data DATA --output DIR
+    isotrope train DIR/text.txt --recipe distil:small --model DIR/student --dev stsb --data DATA --output DIR/run
+    python bench/small.py --finish DIR/run/encoder --output DIR/small
 
 The text is that of `pretrain/`, half of it cut into spans of a few words, since users have titles and phrases too; what
 occurs in any evaluation set is left out. The student is a narrow ELECTRA whose word embeddings are the principal
@@ -39,6 +40,7 @@ LINES = {  # of each file; None: all
     "speeches_pd": 10_000,
     "eltec_novels": 40_000,
 }
+TAUGHT = 280_000  # texts that are trained on; the words of all are counted
 LONGEST = 24  # words; what is longer is cut at a word drawn at random
 SPANS = 0.4  # share of the texts of more than eight words of which a span of 2 to 8 words is taken instead
 WIDTH, HIDDEN, INTERMEDIATE, LAYERS = 128, 256, 768, 3  # embedding, and the layers behind it
@@ -47,13 +49,18 @@ SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--data", type=Path)
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--finish", type=Path, help="a trained student, to be written in half precision")
     options = parser.parse_args()
+    if options.finish:
+        SentenceTransformer(str(options.finish), device="cpu").half().save(str(options.output))
+        return
     options.output.mkdir(parents=True, exist_ok=True)
     texts = training_text(options.data, random.Random(1))
-    (options.output / "text.txt").write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
-    print(f"{len(texts):,} texts, {sum(len(text.split()) for text in texts):,} words")
+    taught = texts[:TAUGHT]
+    (options.output / "text.txt").write_text("".join(f"{text}\n" for text in taught), encoding="utf-8")
+    print(f"{len(taught):,} of {len(texts):,} texts, {sum(len(text.split()) for text in texts):,} words")
     make_student(texts, options.output / "student")
 
 
@@ -115,13 +122,15 @@ def make_student(texts: list[str], folder: Path) -> None:
 def smaller_tokenizer(texts: list[str]) -> PreTrainedTokenizerFast:
     """The teacher's, without the words that the text does not have; those of one character stay."""
     backend = isotrope.load(TEACHER).tokenizer.backend_tokenizer
-    counts = Counter(id for start in range(0, len(texts), 10_000)
-                     for one in backend.encode_batch(texts[start : start + 10_000]) for id in one.ids)  # fmt: skip
+    counts: Counter[int] = Counter()
+    for start in range(0, len(texts), 10_000):
+        for one in backend.encode_batch(texts[start : start + 10_000]):
+            counts.update(one.ids)
     state = json.loads(backend.to_str())
     by_id = sorted(state["model"]["vocab"].items(), key=lambda item: item[1])
     plain = re.compile(r"(##)?[!-~]")
-    kept = [word for word, id in by_id if counts[id] >= 3 or plain.fullmatch(word) or word in SPECIAL]
-    ids = {word: id for id, word in enumerate([*SPECIAL, *(word for word in kept if word not in SPECIAL)])}
+    kept = [word for word, number in by_id if counts[number] >= 3 or plain.fullmatch(word) or word in SPECIAL]
+    ids = {word: number for number, word in enumerate([*SPECIAL, *(word for word in kept if word not in SPECIAL)])}
     state["model"]["vocab"] = ids
     for added in state["added_tokens"]:
         added["id"] = ids[added["content"]]
@@ -145,9 +154,8 @@ def word_vectors(words: list[str]) -> np.ndarray:
 
 
 def read_lines(file: Path) -> list[str]:
-    opened = gzip.open(file, "rt", encoding="utf-8") if file.suffix == ".gz" else file.open(encoding="utf-8")
-    with opened as lines:
-        return [line.rstrip("\n") for line in lines]
+    content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+    return content.decode("utf-8").splitlines()
 
 
 def normal(text: str) -> str:
