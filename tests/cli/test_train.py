@@ -22,6 +22,7 @@ from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]
 TEXTS = bundled_sentences()[:64]
+RAW = ("--model", "bundled")
 SMALL = ("--set", "training.batch_size=8", "--steps", "2")
 LABELS = ("entailment", "neutral", "contradiction")
 FILES = {
@@ -105,7 +106,7 @@ def listing(folder: Path = Path()) -> dict[str, bytes]:
 
 
 def test_documents_are_split_if_asked_to_be(run: Run, folder: Path) -> None:
-    done = run("train", "documents.txt", "--output", "run", "--unit", "sentence", *SMALL, "--json")
+    done = run("train", *RAW, "documents.txt", "--output", "run", "--unit", "sentence", *SMALL, "--json")
     assert json.loads(done.out)["corpus"] == {
         "rows": 64,
         "blank": 0,
@@ -117,7 +118,7 @@ def test_documents_are_split_if_asked_to_be(run: Run, folder: Path) -> None:
 
 
 def test_a_run_and_what_it_says(run: Run, folder: Path) -> None:
-    done = run("train", "text.txt", "--output", "run", "--dev", "bundled", *SMALL, "--json")
+    done = run("train", *RAW, "text.txt", "--output", "run", "--dev", "bundled", *SMALL, "--json")
     assert done.code == 0
     found = json.loads(done.out)
     assert list(found) == [
@@ -158,7 +159,7 @@ def test_the_summary_tells_how_to_use_the_encoder(run: Run, folder: Path) -> Non
 
 def test_the_function_does_what_the_command_does(run: Run, folder: Path) -> None:
     settings = ("--seed", "7", "--set", "objective.temperature=0.5", "--set", "pooling.evaluation=max")
-    assert run("train", "text.txt", "--output", "command", *SMALL, *settings).code == 0
+    assert run("train", *RAW, "text.txt", "--output", "command", *SMALL, *settings).code == 0
     chosen = {"training.batch_size": 8, "objective.temperature": 0.5, "pooling.evaluation": "max"}
     done = isotrope.train(TEXTS, output="function", steps=2, seed=7, set=chosen)
     encoder = done.encoder
@@ -203,13 +204,13 @@ def test_a_run_that_is_stopped_says_how_to_continue(run: Run, folder: Path, numb
 
 
 def test_precision_is_the_recipes(run: Run, folder: Path) -> None:
-    assert run("train", "text.txt", "--output", "run", *SMALL, "--precision", "bfloat16").code == 0
+    assert run("train", *RAW, "text.txt", "--output", "run", *SMALL, "--precision", "bfloat16").code == 0
     assert 'precision = "bfloat16"' in Path("run/recipe.toml").read_text()
 
 
 def test_stages_find_their_text_among_the_files(run: Run, folder: Path) -> None:
     arguments = ("nli.tsv", "text.txt", "--recipe", "consert-sup-unsup", *SMALL)
-    done = run("train", *arguments, "--output", "run", "--json", "--dev", "bundled")
+    done = run("train", *RAW, *arguments, "--output", "run", "--json", "--dev", "bundled")
     assert done.code == 0
     assert json.loads(done.out)["steps"] == 4
     columns = [json.loads(Path(f"run/stage-{k}/corpus/corpus.json").read_text())["columns"] for k in (1, 2)]
@@ -218,16 +219,16 @@ def test_stages_find_their_text_among_the_files(run: Run, folder: Path) -> None:
 
 def test_a_teacher_and_standard_input(run: Run, folder: Path) -> None:
     teacher = ("--recipe", "parallel", "--teacher", "bundled")
-    assert run("train", "pairs.tsv", "--output", "pairs", *teacher, *SMALL).code == 0
-    assert run("train", "-", "--output", "piped", *SMALL, stdin=FILES["text.txt"].encode()).code == 0
-    assert run("train", "text.txt", "--output", "read", *SMALL).code == 0
+    assert run("train", *RAW, "pairs.tsv", "--output", "pairs", *teacher, *SMALL).code == 0
+    assert run("train", *RAW, "-", "--output", "piped", *SMALL, stdin=FILES["text.txt"].encode()).code == 0
+    assert run("train", *RAW, "text.txt", "--output", "read", *SMALL).code == 0
     assert Path("piped/encoder/model.safetensors").read_bytes() == Path("read/encoder/model.safetensors").read_bytes()
 
 
 @pytest.mark.parametrize("message", BAD)
 def test_bad_input_is_one_line_and_leaves_no_run_behind(run: Run, folder: Path, message: str) -> None:
     before = listing()
-    done = run("train", "--output", "run", *BAD[message])
+    done = run("train", *RAW, "--output", "run", *BAD[message])
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert done.err.startswith("Error: ")
     assert message in done.err
@@ -258,12 +259,26 @@ def test_a_resume_that_is_another_run_is_refused(run: Run, folder: Path) -> None
         assert difference in done.err
         assert listing(Path("run")) == before
     same_text = ("--recipe", "sg-opt", "pairs.tsv", "--column", "source")
-    assert run("train", *same_text, "--output", "run", *SMALL, "--resume").code == 0
+    assert run("train", *RAW, *same_text, "--output", "run", *SMALL, "--resume").code == 0
 
 
 def test_a_failed_start_is_not_in_the_way_of_the_corrected_command(run: Run, folder: Path) -> None:
-    assert run("train", "few.txt", "--output", "run").code == 2
-    assert run("train", "few.txt", "--output", "run", "--set", "training.batch_size=2", "--steps", "1").code == 0
+    assert run("train", *RAW, "few.txt", "--output", "run").code == 2
+    assert (
+        run(
+            "train",
+            "--model",
+            "bundled",
+            "few.txt",
+            "--output",
+            "run",
+            "--set",
+            "training.batch_size=2",
+            "--steps",
+            "1",
+        ).code
+        == 0
+    )
 
 
 def test_an_error_after_a_checkpoint_leaves_the_run(run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,9 +287,9 @@ def test_an_error_after_a_checkpoint_leaves_the_run(run: Run, folder: Path, monk
 
     with monkeypatch.context() as patch:
         patch.setattr("isotrope.training.session.finished", fails)
-        assert run("train", "text.txt", "--output", "run", *SMALL).err.endswith("Error: out of luck\n")
+        assert run("train", *RAW, "text.txt", "--output", "run", *SMALL).err.endswith("Error: out of luck\n")
     assert Path("run/checkpoint-2").is_dir()
-    assert run("train", "text.txt", "--output", "run", *SMALL, "--resume").code == 0
+    assert run("train", *RAW, "text.txt", "--output", "run", *SMALL, "--resume").code == 0
 
 
 @pytest.mark.parametrize(

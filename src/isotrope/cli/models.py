@@ -8,8 +8,8 @@ from pathlib import Path
 from isotrope.cli.console import waiting
 from isotrope.io.hub import stay_offline_without_hub
 
-IN_PACKAGES = ("bundled", "minilm", "use")  # models that need no network
-MODEL_HELP = "bundled, minilm, a model folder, or a name on the Hugging Face Hub."
+IN_PACKAGES = ("bundled", "small", "minilm", "use")  # models that need no network
+MODEL_HELP = "small, bundled, minilm, a model folder, or a name on the Hugging Face Hub."
 
 
 def prepare_hub(models: Iterable[str], *, local_data: bool = True) -> None:

@@ -53,6 +53,10 @@ Purpose = Annotated[
     Literal["topics", "duplicates", "both"],
     typer.Option("--for", help="Without a recipe: find texts of one kind, of one meaning, or both."),
 ]
+ModelName = Annotated[
+    str | None,
+    typer.Option("--model", "-m", help=MODEL_HELP, show_default="small; with a recipe the raw bundled"),
+]
 Dev = Annotated[
     list[str] | None,
     typer.Option(
@@ -82,7 +86,7 @@ def train(
     corpus: Corpus,
     output: RunFolder,
     recipe: RecipeName = None,
-    model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
+    model: ModelName = None,
     dev: Dev = None,
     data: Data = None,
     settings: Settings = None,
@@ -98,11 +102,12 @@ def train(
 ) -> None:
     """Tune an encoder on raw text, by a recipe or by what suits it; without a recipe it may also say no.
 
-    [dim]Example:[/] isotrope train reviews.txt --model bundled --output runs/reviews
+    [dim]Example:[/] isotrope train reviews.txt --output runs/reviews
     """
     from isotrope.training.processes import is_main_process
     from isotrope.training.run_folder import check_run
 
+    model = model or ("bundled" if recipe else "small")
     chosen = dict(_setting(text) for text in settings or ())
     if is_main_process():  # which makes the folder, and the others may come later
         check_run(output, resume=resume)

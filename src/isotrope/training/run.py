@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 def train(
     sentences: Any,
     recipe: str | Path | Recipe | Mapping[str, Any] | None = None,
-    model: str | Path | Encoder | SentenceTransformer = "bundled",
+    model: str | Path | Encoder | SentenceTransformer | None = None,
     output: str | Path = "runs/isotrope",
     *,
     steps: int | None = None,
@@ -63,7 +63,8 @@ def train(
         recipe: a name, `name:variant`, a TOML file, a table as TOML would give it, or a `Recipe`. Without one, what the
             model is like decides what is tried, and what was tried is kept only where it is judged to be better:
             `Run.outcome` says which.
-        model: what to start from: a name, a folder, an `Encoder` or a `SentenceTransformer`, which stays as it is.
+        model: what to start from: a name, a folder, an `Encoder` or a `SentenceTransformer`, which stays as it is; by
+            default `small`, and with a recipe the raw `bundled`, which the papers' recipes are for.
         output: the run folder; the encoder lies in `output/encoder`.
         steps: optimiser steps, in place of the recipe's.
         seed: in place of the recipe's.
@@ -93,6 +94,7 @@ def train(
     given = {"training.steps": steps, "training.seed": seed, "training.precision": precision}
     chosen = {**dict(set or {}), **{path: value for path, value in given.items() if value is not None}}
     automatic = recipe is None
+    model = ("small" if automatic else "bundled") if model is None else model
     if not automatic and purpose != "both":
         raise IsotropeError("purpose= is for runs without a recipe; leave out one of the two", argument="purpose=")
     recipe = _recipe_of(Path(output), model, purpose, resume=resume) if recipe is None else recipe
