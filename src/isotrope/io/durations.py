@@ -21,7 +21,7 @@ def seconds_of(duration: str | float) -> float:
     parts = {unit: float(number) for unit, number in found.groupdict().items() if number} if found else {}
     seconds = sum(number * UNITS[unit] for unit, number in parts.items())
     if not 0 < seconds < math.inf:
-        raise IsotropeError(f"'{duration}' is no duration above 0; write 90s, 20m or 1h30m")
+        raise IsotropeError(f"'{duration}' is not a duration; write 90s, 20m or 1h30m")
     return seconds
 
 

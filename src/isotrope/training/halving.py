@@ -22,16 +22,25 @@ FEWEST_STEPS = 5  # fewer say nothing about a recipe, unless its own are so few
 
 @dataclass(frozen=True)
 class Contender:
-    """A candidate and what it costs: seconds whatever it does, and of each step. Without steps it is a fit."""
+    """A candidate and what it costs: seconds whatever it does, and of each step. Without steps it is a fit.
+
+    `done` are the steps of its last trial.
+    """
 
     name: str
     steps: int
     fixed: float
     step: float = 0.0
+    done: int = 0
 
-    def taking(self, seconds: float, steps: int) -> Contender:
-        """With what a trial of so many steps really took."""
-        return replace(self, fixed=0.0, step=seconds / max(steps, 1))
+    @property
+    def least(self) -> float:
+        """Seconds of the shortest trial that says anything."""
+        return self.fixed + min(FEWEST_STEPS, self.steps) * self.step
+
+    def after(self, seconds: float, steps: int) -> Contender:
+        """With what its last trial really took."""
+        return replace(self, fixed=0.0, step=seconds / max(steps, 1), done=steps)
 
 
 @dataclass(frozen=True)
@@ -44,27 +53,27 @@ class Planned:
 
 
 def rungs_for(contenders: Sequence[Contender]) -> int:
-    """R; one where there is at most one candidate that has steps."""
+    """R, or the rungs that are left for those that are left."""
     learners = sum(one.steps > 0 for one in contenders)
     return math.ceil(math.log2(learners)) + 1 if learners else 1
 
 
 def better_half(ranked: Sequence[str]) -> list[str]:
-    """Those that go on; best first."""
-    return list(ranked[: math.ceil(len(ranked) / 2)])
+    """Those that go on, of names with the best first; nobody where there is only one, which took all of its steps."""
+    return list(ranked[: math.ceil(len(ranked) / 2)]) if len(ranked) > 1 else []
 
 
-def plan_rung(contenders: Sequence[Contender], rung: int, rungs: int, left: float) -> list[Planned]:
-    """The trials of rung `rung` (from 0) for which there is time; where it is short, the costliest are left out."""
+def plan_rung(contenders: Sequence[Contender], left: float) -> list[Planned]:
+    """The trials of the next rung within the seconds that are left; where they are too few, the costliest drop out."""
     planned = []
     for one in sorted((one for one in contenders if not one.steps), key=lambda one: one.fixed):
         if one.fixed <= left:
             planned.append(Planned(one.name, 0, one.fixed))
             left -= one.fixed
-    learners = sorted((one for one in contenders if one.steps), key=_least)
+    learners = sorted((one for one in contenders if one.steps), key=lambda one: one.least)
     while learners:
-        each = left / (rungs - rung) / len(learners)
-        found = [_trial(one, 2.0 ** (rung - rungs + 1), each) for one in learners]
+        rungs = rungs_for(learners)
+        found = [_trial(one, 2.0 ** (1 - rungs), left / rungs / len(learners)) for one in learners]
         if all(found):
             return [*planned, *(one for one in found if one)]
         learners.pop()
@@ -75,10 +84,5 @@ def _trial(one: Contender, share: float, seconds: float) -> Planned | None:
     """As many steps as are wanted and fit into the time; None where that is too few."""
     wanted = max(1, round(share * one.steps))
     steps = min(wanted, int((seconds - one.fixed) / one.step)) if one.step else wanted
-    enough = steps >= min(FEWEST_STEPS, wanted) and one.fixed <= seconds
+    enough = one.fixed <= seconds and steps >= min(FEWEST_STEPS, wanted) and steps > one.done
     return Planned(one.name, steps, one.fixed + steps * one.step) if enough else None
-
-
-def _least(one: Contender) -> float:
-    """Seconds of the shortest trial that says anything."""
-    return one.fixed + min(FEWEST_STEPS, one.steps) * one.step

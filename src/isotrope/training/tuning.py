@@ -30,7 +30,7 @@ from isotrope.text.units import Unit, check_unit
 from isotrope.training.automatic import Outcome, Purpose, is_raw
 from isotrope.training.candidates import Candidate, Given, check_candidates, default_candidates
 from isotrope.training.development import development_score
-from isotrope.training.halving import Contender, Planned, better_half, plan_rung, rungs_for
+from isotrope.training.halving import Contender, Planned, better_half, plan_rung
 from isotrope.training.interruption import Interrupted
 from isotrope.training.leaderboard import NO_TIME, Trial, Tuning, ranked
 from isotrope.training.monitor import Score
@@ -131,13 +131,11 @@ class _Search:
     def run(self, model: str) -> Tuning:
         """Rung after rung, then the best of all trials, or the untuned encoder."""
         self._measure_start()
-        contenders = self._contenders()
-        rungs = rungs_for(contenders)
-        for rung in range(rungs):
-            planned = self._plan(rung, rungs, contenders)
+        contenders, rung = self._contenders(), 0
+        while contenders and (planned := self._plan(rung, contenders)):
             for number, one in enumerate(planned, 1):
-                self._try(one, rung, f"rung {rung + 1} of {rungs}, trial {number} of {len(planned)}")
-            contenders = self._going_on(rung, contenders)
+                self._try(one, rung, f"rung {rung + 1}, trial {number} of {len(planned)}")
+            contenders, rung = self._going_on(rung, contenders), rung + 1
         self._note_untried()
         best = ranked(self.progress.trials)
         if best[0].problem:
@@ -162,17 +160,17 @@ class _Search:
         judging = 4 * len(self.text.judged) * per_text  # the texts and at most as many halves, by two encoders
         return [one.contender(self.text.learnt, per_text, judging) for one in self.candidates]
 
-    def _plan(self, rung: int, rungs: int, contenders: list[Contender]) -> tuple[Planned, ...]:
+    def _plan(self, rung: int, contenders: list[Contender]) -> tuple[Planned, ...]:
         """As it was planned before a kill, or by the time that is left now."""
         if rung < len(self.progress.rungs):
             return self.progress.rungs[rung]
-        planned = tuple(plan_rung(contenders, rung, rungs, self.budget - self.progress.spent))
+        planned = tuple(plan_rung(contenders, self.budget - self.progress.spent))
         if rung == 0 and not planned:
-            quickest = min(contenders, key=lambda one: one.fixed + one.step)
-            needed = shown_duration(self.progress.spent + quickest.fixed + quickest.step * min(quickest.steps, 5))
+            quickest = min(contenders, key=lambda one: one.least)
             raise IsotropeError(
                 f"a budget of {shown_duration(self.budget)} is too small: the quickest candidate, {quickest.name}, "
-                f"needs about {needed}; give a larger budget="
+                f"needs about {shown_duration(self.progress.spent + quickest.least)}; give more in budget=",
+                argument="budget=",
             )
         self.progress.note(rungs=(*self.progress.rungs, planned))
         return planned
@@ -222,7 +220,7 @@ class _Search:
         tried = {one.recipe: one for one in ranked(self.progress.trials) if one.rung == rung and not one.problem}
         learners = {one.name: one for one in contenders if one.steps}
         names = better_half([name for name in tried if name in learners])
-        return [learners[name].taking(tried[name].seconds, tried[name].steps) for name in names]
+        return [learners[name].after(tried[name].seconds, tried[name].steps) for name in names]
 
     def _note_untried(self) -> None:
         """Candidates for which there was no time at all."""
