@@ -17,7 +17,7 @@ import isotrope
 from isotrope.evaluation.models import open_model
 from isotrope.evaluation.provenance import training_text
 from isotrope.io.errors import IsotropeError
-from isotrope.text import bundled_sentences
+from isotrope.text import bundled_sentences, read_sentences
 from isotrope.training.automatic import Outcome
 from isotrope.training.leaderboard import NO_TIME, Figures, Trial, ranked
 from isotrope.training.tuning import tune
@@ -64,8 +64,6 @@ def test_the_better_half_goes_on_and_one_encoder_is_kept(whole: isotrope.Tuning,
 
 
 def test_nobody_learns_from_the_text_that_all_are_judged_on(whole: isotrope.Tuning) -> None:
-    from isotrope.text import read_sentences
-
     learnt = set(read_sentences(whole.folder / "text.parquet"))
     assert learnt < set(TEXTS)
     assert len(set(TEXTS) - learnt) >= 100
@@ -101,7 +99,7 @@ def test_killed_between_trials_and_resumed_it_finds_the_same(
     assert killed(when, tune, TEXTS, small, folder, **arguments)
     before = json.loads((folder / "tuning.json").read_text())
     assert 1 <= len(before["trials"]) <= 3
-    with pytest.raises(IsotropeError, match="settings differ from the original run: budget 32400.0 -> 60.0"):
+    with pytest.raises(IsotropeError, match=r"settings differ from the original run: budget 32400\.0 -> 60\.0"):
         tune(TEXTS, small, folder, budget="1m", candidates=CANDIDATES, resume=True)
     with pytest.raises(IsotropeError, match="the text differs from that of the original run"):
         tune(TEXTS[1:], small, folder, resume=True, **arguments)
@@ -116,11 +114,9 @@ def test_killed_between_trials_and_resumed_it_finds_the_same(
 
 def test_the_budget_decides_how_far_it_goes(small: str, tmp_path: Path) -> None:
     endless = tiny("endless", steps=1_000_000, save_steps=10_000, eval_steps=10_000)
-    found = tune(TEXTS, small, tmp_path / "run", budget=20, candidates=[endless])
+    found = tune(TEXTS, small, tmp_path / "run", budget=10, candidates=[endless])
     assert 5 <= found.trials[0].steps < 10_000
-    with pytest.raises(
-        IsotropeError, match=r"a budget of 0.001 s is too small: the quickest candidate, .* needs about"
-    ):
+    with pytest.raises(IsotropeError, match=r"a budget of 0\.001 s is too small: the quickest .* needs about"):
         tune(TEXTS, small, tmp_path / "short", budget=0.001, candidates=CANDIDATES)
     assert not (tmp_path / "short").exists()
 
@@ -153,7 +149,7 @@ def test_mistakes_are_found_before_the_text_is_read(tmp_path: Path) -> None:
         with pytest.raises(IsotropeError, match=message):
             tune(tmp_path / "none.txt", output=tmp_path / "run", **arguments)  # type: ignore[arg-type]
         assert not (tmp_path / "run").exists()
-    with pytest.raises(IsotropeError, match="too little text to judge by: .* of 90 texts are held out, 100 are needed"):
+    with pytest.raises(IsotropeError, match=r"too little text to judge by: .* of 90 texts .* 100 are needed"):
         tune(TEXTS[:90], output=tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
