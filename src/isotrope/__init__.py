@@ -2,6 +2,7 @@
 
     load            a model's name or folder -> an encoder
     train           raw text and a recipe -> a tuned encoder
+    tune            raw text and a budget -> several recipes tried, the best encoder kept, or the untuned one
     encode          a file or table of sentences -> vectors
     evaluate        encoders side by side on graded, classified or translated text
     compare         whether one encoder is better than another on your own text, without labels
@@ -37,9 +38,11 @@ if TYPE_CHECKING:
     from isotrope.io.cache import cache_contents, clear_cache
     from isotrope.io.errors import IsotropeError
     from isotrope.text.pairs import clean_pairs, entailment_pairs
+    from isotrope.training.leaderboard import Tuning
     from isotrope.training.pretrain import Pretraining, pretrain
     from isotrope.training.result import Run
     from isotrope.training.run import train
+    from isotrope.training.tuning import tune
     from isotrope.views.text import make_views
 
 __version__ = "0.1.0"
@@ -49,6 +52,7 @@ __all__ = [
     "Pooling",
     "Pretraining",
     "Run",
+    "Tuning",
     "cache_contents",
     "clean_pairs",
     "clear_cache",
@@ -67,6 +71,7 @@ __all__ = [
     "pretrain",
     "recipes",
     "train",
+    "tune",
 ]
 _HOME = {
     "Encoder": "encoders",
@@ -74,6 +79,7 @@ _HOME = {
     "Pooling": "encoders",
     "Pretraining": "training.pretrain",
     "Run": "training.result",
+    "Tuning": "training.leaderboard",
     "cache_contents": "io.cache",
     "clean_pairs": "text.pairs",
     "clear_cache": "io.cache",
@@ -91,6 +97,7 @@ _HOME = {
     "make_views": "views.text",
     "pretrain": "training.pretrain",
     "train": "training.run",
+    "tune": "training.tuning",
 }
 
 

@@ -12,7 +12,7 @@ import pytest
 import isotrope
 
 Run = Callable[..., Any]
-VERBS = ("encode", "evaluate", "layers", "pretrain", "doctor")
+VERBS = ("encode", "evaluate", "layers", "pretrain", "tune", "doctor")
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"], *([verb, "--help"] for verb in VERBS)])

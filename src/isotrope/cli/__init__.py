@@ -31,6 +31,7 @@ from isotrope.cli import (
     pretrain,
     recipes,
     train,
+    tune,
     views,
 )
 from isotrope.io.errors import IsotropeError, one_line, reason
@@ -39,6 +40,7 @@ from isotrope.training.interruption import Interrupted
 app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
     app.command()(verb)
+app.command()(tune.tune)
 app.command()(inspect.inspect)
 app.command()(compare.compare)
 app.command()(views.views)

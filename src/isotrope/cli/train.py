@@ -111,7 +111,7 @@ def train(
     chosen = dict(_setting(text) for text in settings or ())
     if is_main_process():  # which makes the folder, and the others may come later
         check_run(output, resume=resume)
-    _check_files(corpus)
+    check_files(corpus)
     resolved = _checked_recipe(recipe, chosen, corpus) if recipe else None
     makes_text = resolved and any(stage.views.texts for stage in resolved.stages)  # by models of the Hub, it may be
     if makes_text or set(dev or ()) - {"bundled"} or any(source.startswith(HUB) for source in corpus):
@@ -149,7 +149,7 @@ def _setting(text: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _check_files(corpus: list[str]) -> None:
+def check_files(corpus: list[str]) -> None:
     """That they can be opened, before anything slow."""
     for source in corpus:
         if source != "-" and not source.startswith(HUB):

@@ -25,12 +25,13 @@ def development_sets(dev: str | Path | Sequence[str | Path] | None, stages: int)
 def development_scores(sets: Sequence[str | None], data: str | Path | None, recipe: Recipe) -> list[Score | None]:
     """Spearman x 100 on the development split of a task, or on a file of scored pairs, as each stage selects by it."""
     return [
-        None if one is None else _score(one, data, stage.training.selection)
+        None if one is None else development_score(one, data, stage.training.selection)
         for one, stage in zip(sets, recipe.stages, strict=True)
     ]
 
 
-def _score(dev: str, data: str | Path | None, selection: str) -> Score:
+def development_score(dev: str, data: str | Path | None, selection: str = "cosine") -> Score:
+    """Spearman x 100 of an encoder on one development set."""
     if Path(dev).is_file() or Path(dev).suffix:
         pairs = read_pairs(Path(dev))
     else:

@@ -66,7 +66,7 @@ def read_stage_text(
     units = Units(chosen, lambda texts: reader.too_long(texts, training.max_length))
     given, called = with_text_views(sources, stage, column, folder, units)
     given = with_further_pairs(given, stage, called)
-    _build(given, stage.columns, there, called, units if stage.columns == PLAIN else None, resume=resume)
+    build_text(given, stage.columns, there, called, units if stage.columns == PLAIN else None, resume=resume)
     corpus = Corpus(there)
     held_out = [] if scored else held_out_of(stage, corpus)
     plan = _plan(corpus, training, held_out, there) if stage.learns else None
@@ -121,7 +121,7 @@ def _notes(corpus: Corpus, units: Units, reader: Encoder, stage: Stage) -> Itera
         yield f"{many} are longer than {longest} tokens; what is behind that is not read"
 
 
-def _build(
+def build_text(
     sources: Sequence[Source],
     columns: tuple[str, ...],
     there: Path,

@@ -1,0 +1,89 @@
+"""`isotrope tune`: several recipes within a budget; the best encoder, or an honest no."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from isotrope.cli.console import print_result, waiting
+from isotrope.cli.models import MODEL_HELP, check_models
+from isotrope.cli.options import AsJson, Column, Data, Resume
+from isotrope.cli.train import Corpus, UnitOption, check_files
+from isotrope.io.durations import seconds_of
+from isotrope.io.hub import stay_offline_without_hub
+from isotrope.text.sources import HUB
+
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Folder; the encoder is its `encoder/`, each trial lies in `trials/`.")
+]
+Budget = Annotated[str, typer.Option(help="How long it may take: 90s, 20m, 1h30m. A trial that has begun is finished.")]
+Purpose = Annotated[
+    Literal["topics", "duplicates", "both"],
+    typer.Option("--for", help="What the encoder is to find: texts of one kind, of one meaning, or both."),
+]
+Candidates = Annotated[
+    str | None,
+    typer.Option(
+        help="Recipes that read plain text, with commas: smooth,consert:gentle,mine.toml.",
+        show_default="those that suit the model",
+    ),
+]
+Dev = Annotated[
+    str | None,
+    typer.Option(
+        help="What trials are ranked by: bundled, stsb, or a table of score, sentence1, sentence2.",
+        show_default="the judge of `isotrope compare`, on held-out text",
+    ),
+]
+
+
+def tune(
+    corpus: Corpus,
+    output: Output,
+    model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
+    budget: Budget = "20m",
+    purpose: Purpose = "both",
+    dev: Dev = None,
+    data: Data = None,
+    candidates: Candidates = None,
+    column: Column = None,
+    unit: UnitOption = "auto",
+    seed: Annotated[int | None, typer.Option(min=0, show_default="the recipes'")] = None,
+    resume: Resume = False,
+    as_json: AsJson = False,
+) -> None:
+    """Try several recipes on raw text within a budget, and keep the best encoder, or the one that was there.
+
+    [dim]Example:[/] isotrope tune tickets.txt --model minilm --output runs/tickets --budget 20m
+    """
+    from isotrope import recipes
+    from isotrope.training.run_folder import check_run
+
+    seconds_of(budget)
+    named = [name.strip() for name in candidates.split(",") if name.strip()] if candidates is not None else None
+    for name in named or ():
+        recipes.check_name(name)
+    check_run(output, resume=resume)
+    check_files(corpus)
+    if (dev and dev != "bundled") or any(source.startswith(HUB) for source in corpus):
+        stay_offline_without_hub()
+    check_models([model])
+    with waiting("Starting"):
+        from isotrope.training.tuning import tune as search
+    found = search(
+        [Path(source) for source in corpus],
+        model,
+        output,
+        budget=budget,
+        purpose=purpose,
+        dev=dev,
+        data=data,
+        candidates=named,
+        column=column,
+        unit=unit,
+        seed=seed,
+        resume=resume,
+    )
+    print_result(found, as_json=as_json)
