@@ -23,7 +23,9 @@ def schedule(contenders: list[Contender], left: float) -> list[list[Planned]]:
         left -= sum(one.seconds for one in planned)
         known = {one.name: one for one in contenders if one.steps}
         tried = {one.name: one for one in planned if one.steps}
-        contenders = [known[name].after(tried[name].seconds, tried[name].steps) for name in better_half(list(tried))]
+        contenders = [
+            known[name].after(tried[name].seconds, tried[name].steps) for name in better_half(list(tried), planned)
+        ]
     return rungs
 
 
@@ -72,4 +74,10 @@ def test_where_time_is_short_the_costliest_drop_out() -> None:
 
 def test_a_recipe_of_few_steps_may_take_fewer_than_others() -> None:
     assert plan_rung(learners(1, steps=2), PLENTY) == [Planned("r0", 2, 4.0)]
-    assert better_half(["only"]) == []
+
+
+def test_where_others_failed_the_last_goes_on_unless_it_was_alone() -> None:
+    alone, other, fit = Planned("alone", 4, 1.0), Planned("other", 4, 1.0), Planned("fit", 0, 1.0)
+    assert better_half(["fit", "alone"], [fit, alone, other]) == ["alone"]
+    assert better_half(["fit", "alone"], [fit, alone]) == []
+    assert better_half([], [fit, alone, other]) == []

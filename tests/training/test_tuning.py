@@ -144,6 +144,7 @@ def test_mistakes_are_found_before_the_text_is_read(tmp_path: Path) -> None:
         ({"candidates": ["smoth"]}, "unknown recipe 'smoth'"),
         ({"budget": "soon"}, "'soon' is not a duration"),
         ({"unit": "page"}, "unknown unit 'page'"),
+        ({"purpose": "fun"}, "unknown purpose 'fun'; one of topics, duplicates, both"),
         ({"resume": True}, "nothing to resume"),
     ):
         with pytest.raises(IsotropeError, match=message):

@@ -58,9 +58,14 @@ def rungs_for(contenders: Sequence[Contender]) -> int:
     return math.ceil(math.log2(learners)) + 1 if learners else 1
 
 
-def better_half(ranked: Sequence[str]) -> list[str]:
-    """Those that go on, of names with the best first; nobody where there is only one, which took all of its steps."""
-    return list(ranked[: math.ceil(len(ranked) / 2)]) if len(ranked) > 1 else []
+def better_half(ranked: Sequence[str], planned: Sequence[Planned]) -> list[str]:
+    """Who goes on of a rung, whose names come with the best first, without those that failed.
+
+    Nobody where a single one with steps was planned: it has taken all of them.
+    """
+    learners = [one.name for one in planned if one.steps]
+    best = [name for name in ranked if name in learners]
+    return best[: math.ceil(len(learners) / 2)] if len(learners) > 1 else []
 
 
 def plan_rung(contenders: Sequence[Contender], left: float) -> list[Planned]:

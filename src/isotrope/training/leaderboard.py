@@ -225,7 +225,7 @@ class Tuning(Printable):
         table.add_column("Judgement")
         for one in self.trials:
             found = one.figures
-            cells = [_points(found.cohesion), _points(found.mrr), _share(found.neighbours_kept)] if found else [""] * 3
+            cells = list(_cells(found)) if found else [""] * 3
             dev = ([f"{one.dev['before']:.2f} -> {one.dev['after']:.2f}"] if one.dev else [""]) if scored else []
             numbers = [f"{one.steps:,}" if one.steps else "", f"{one.seconds:.1f}" if one.seconds else ""]
             bold = "[bold]" if one is self.best else ""
@@ -233,9 +233,9 @@ class Tuning(Printable):
         return table
 
 
-def _points(change: float | None) -> str:
-    return "" if change is None else f"{change:+.1f}"
-
-
-def _share(percent: float | None) -> str:
-    return "" if percent is None else f"{percent:.0f}%"
+def _cells(found: Figures) -> Iterator[str]:
+    """Both grains, each with what the judge says of it, and the share of neighbours that stay."""
+    for change, judgement in ((found.cohesion, found.kept_together), (found.mrr, found.told_apart)):
+        said = "unclear" if judgement == "no clear difference" else judgement
+        yield "" if change is None else f"{change:+.1f}, {said}"
+    yield "" if found.neighbours_kept is None else f"{found.neighbours_kept:.0f}%"

@@ -17,7 +17,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from isotrope.encoders import Encoder, load
 from isotrope.evaluation import compare
@@ -92,6 +92,8 @@ def tune(
     """
     seconds, folder = seconds_of(budget), Path(output)
     check_unit(unit)
+    if purpose not in get_args(Purpose):
+        raise IsotropeError(f"unknown purpose '{purpose}'; one of {', '.join(get_args(Purpose))}")
     if rank_and_world()[1] > 1:
         raise IsotropeError("tune runs in one process; only train runs in several")
     named = check_candidates(candidates) if candidates is not None else None
@@ -219,7 +221,7 @@ class _Search:
         """The better half of those that have steps, with what they really cost."""
         tried = {one.recipe: one for one in ranked(self.progress.trials) if one.rung == rung and not one.problem}
         learners = {one.name: one for one in contenders if one.steps}
-        names = better_half([name for name in tried if name in learners])
+        names = better_half(list(tried), self.progress.rungs[rung])
         return [learners[name].after(tried[name].seconds, tried[name].steps) for name in names]
 
     def _note_untried(self) -> None:
