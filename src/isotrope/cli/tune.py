@@ -42,7 +42,7 @@ Dev = Annotated[
 def tune(
     corpus: Corpus,
     output: Output,
-    model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
+    model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "small",
     budget: Budget = "20m",
     purpose: Purpose = "both",
     dev: Dev = None,

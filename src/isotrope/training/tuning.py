@@ -49,7 +49,7 @@ BUDGET = "20m"
 
 def tune(
     sentences: Any,
-    model: str | Path | Encoder | SentenceTransformer = "bundled",
+    model: str | Path | Encoder | SentenceTransformer = "small",
     output: str | Path = "runs/tuned",
     *,
     budget: str | float = BUDGET,
@@ -88,7 +88,7 @@ def tune(
         >>> text, recipes = bundled_sentences()[:300], ["smooth", "smooth:topics"]
         >>> found = isotrope.tune(text, output=tempfile.mkdtemp(), budget="5m", candidates=recipes)
         >>> sorted(trial.recipe for trial in found.trials), found.encode("A dog runs.").shape
-        (['smooth', 'smooth:topics'], (256,))
+        (['smooth', 'smooth:topics'], (384,))
     """
     seconds, folder = seconds_of(budget), Path(output)
     check_unit(unit)
