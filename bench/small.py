@@ -1,11 +1,11 @@
 """How the encoder `small` was made: its text, and the student that the recipe `distil` then teaches.
 
-    python bench/small.py --data DATA --output DIR
+    python bench/small.py --data DATA --wordnet /usr/share/wordnet --output DIR
     isotrope train DIR/text.txt --recipe distil:small --model DIR/student --dev stsb --data DATA --output DIR/run
     python bench/small.py --finish DIR/run/encoder --output DIR/small
 
-The text is that of `pretrain/`, half of it cut into spans of a few words, since users have titles and phrases too; what
-occurs in any evaluation set is left out. The student is a narrow ELECTRA whose word embeddings are the principal
+The text is that of `pretrain/`, part of it cut into spans of a few words, since users have titles and phrases too, and the
+entries of WordNet, which has the words of many fields; what occurs in any evaluation set is left out. The student is a narrow ELECTRA whose word embeddings are the principal
 components of what the teacher makes of each word alone, so that it begins as a bag of the teacher's words.
 """
 
@@ -30,26 +30,28 @@ import isotrope
 
 TEACHER = "minilm"
 LINES = {  # of each file; None: all
-    "tatoeba_en": 130_000,
-    "commonvoice_en": None,
+    "tatoeba_en": 80_000,
+    "commonvoice_en": 40_000,
     "wikipedia_small": None,
     "ud_ewt": None,
     "openstax_ccby": 60_000,
     "mdn_prose": 60_000,
     "acl_abstracts_2016on": 60_000,
     "speeches_pd": 10_000,
-    "eltec_novels": 40_000,
+    "eltec_novels": 25_000,
 }
-TAUGHT = 280_000  # texts that are trained on; the words of all are counted
-LONGEST = 24  # words; what is longer is cut at a word drawn at random
-SPANS = 0.4  # share of the texts of more than eight words of which a span of 2 to 8 words is taken instead
+TAUGHT = 500_000  # texts that are trained on; the words of all are counted
+LONGEST = 32  # words; what is longer is cut at a word drawn at random
+SPANS = 0.3  # share of the texts of more than eight words of which a span of 2 to 8 words is taken instead
 WIDTH, HIDDEN, INTERMEDIATE, LAYERS = 128, 256, 768, 3  # embedding, and the layers behind it
+QUESTIONS = ("What is", "What does it mean:", "How do I get", "What causes", "What can I do about", "Can you explain")
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path)
+    parser.add_argument("--wordnet", type=Path, help="its database: data.noun, data.verb, data.adj, data.adv")
     parser.add_argument("--output", type=Path, required=True)
     parser.add_argument("--finish", type=Path, help="a trained student, to be written in half precision")
     options = parser.parse_args()
@@ -57,17 +59,17 @@ def main() -> None:
         SentenceTransformer(str(options.finish), device="cpu").half().save(str(options.output))
         return
     options.output.mkdir(parents=True, exist_ok=True)
-    texts = training_text(options.data, random.Random(1))
+    texts = training_text(options.data, options.wordnet, random.Random(1))
     taught = texts[:TAUGHT]
     (options.output / "text.txt").write_text("".join(f"{text}\n" for text in taught), encoding="utf-8")
     print(f"{len(taught):,} of {len(texts):,} texts, {sum(len(text.split()) for text in texts):,} words")
     make_student(texts, options.output / "student")
 
 
-def training_text(data: Path, rng: random.Random) -> list[str]:
-    """Sentences and spans, each once, none of them in an evaluation set."""
+def training_text(data: Path, wordnet: Path, rng: random.Random) -> list[str]:
+    """Sentences, spans and entries, each once, none of them in an evaluation set."""
     evaluated = {normal(text) for text in evaluation_texts(data)}
-    found: dict[str, None] = {}
+    found: dict[str, None] = dict.fromkeys(entries(wordnet, rng))
     for name, most in LINES.items():
         lines = [line for line in read_lines(data / "pretrain" / f"{name}.txt.gz") if normal(line) not in evaluated]
         for line in lines if most is None else rng.sample(lines, most):
@@ -75,6 +77,22 @@ def training_text(data: Path, rng: random.Random) -> list[str]:
     texts = [text for text in found if len(text) > 3 and normal(text) not in evaluated]
     rng.shuffle(texts)
     return texts
+
+
+def entries(wordnet: Path, rng: random.Random) -> list[str]:
+    """Each entry of WordNet in one way, drawn at random: its words, what they mean, both, or a question."""
+    found = []
+    for part in ("noun", "verb", "adj", "adv"):
+        for line in read_lines(wordnet / f"data.{part}"):
+            if line.startswith("  "):  # the licence
+                continue
+            fields, _, gloss = line.partition(" | ")
+            words = fields.split()[4 : 4 + 2 * int(fields.split()[3], 16) : 2]
+            word = re.sub(r"\(.*\)", "", rng.choice(words)).replace("_", " ")
+            meaning = gloss.partition('; "')[0].strip()
+            ways = (meaning, meaning, f"{word}: {meaning}", word, f"{rng.choice(QUESTIONS)} {word}?")
+            found.append(rng.choice(ways))
+    return found
 
 
 def evaluation_texts(data: Path) -> set[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+
 import torch
 
 from isotrope.io.errors import IsotropeError, nearest
@@ -15,3 +17,8 @@ def dtype_of(precision: str) -> torch.dtype:
         known = ", ".join(PRECISIONS)
         raise IsotropeError(f"unknown precision '{precision}'{nearest(precision, PRECISIONS)}; choose from {known}")
     return PRECISIONS[precision]
+
+
+def computing_in(precision: torch.dtype, device: torch.device) -> AbstractContextManager[None]:
+    """Where torch computes in `precision` what is safe there; nothing changes for float32."""
+    return torch.autocast(device.type, precision, enabled=precision != torch.float32)

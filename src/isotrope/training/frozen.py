@@ -14,6 +14,7 @@ from torch import Tensor
 
 from isotrope.encoders import Encoder, load
 from isotrope.encoders.frozen import START, FrozenModel
+from isotrope.encoders.precision import computing_in, dtype_of
 from isotrope.io.hashes import digest
 from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import Corpus
@@ -79,11 +80,11 @@ def vectors_of_column(
 
 
 def vectors_on_disk(folder: Path, corpus: Corpus, column: str, encoder: Encoder, stage: Stage) -> VectorCache:
-    """An encoder's vectors of a column, as long as the batches are cut; the first process makes what is missing."""
+    """An encoder's vectors of a column, as the stage reads and computes; the first process makes what is missing."""
     with main_process_first():
         cached = VectorCache(folder, len(corpus), encoder.dim)
         if is_main_process():
-            with writing(folder):
+            with writing(folder), computing_in(dtype_of(stage.training.precision), encoder.device):
                 cached.fill(corpus, column, encoder, stage.training.batch_size, stage.training.max_length)
     return cached
 

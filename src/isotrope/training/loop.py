@@ -34,7 +34,7 @@ from transformers import get_scheduler, set_seed
 
 from isotrope.encoders.loading import default_device
 from isotrope.encoders.packing import Batch
-from isotrope.encoders.precision import dtype_of
+from isotrope.encoders.precision import computing_in, dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
 from isotrope.training import checkpoints
@@ -173,7 +173,7 @@ class Loop:
     def loss(self, item: Item, accumulated: int) -> Tensor:
         """The loss of one batch, as its share of the step; it and its parts are added up for the log."""
         moved = {id(value): value.to(self.device) for value in item.values()}  # two views may be one batch
-        with torch.autocast(self.device.type, self.precision, enabled=self.precision != torch.float32):
+        with computing_in(self.precision, self.device):
             parts: dict[str, Tensor] = self.wrapped(**{name: moved[id(value)] for name, value in item.items()})
         self._stop_unless_finite("loss", float(parts["loss"].detach()))
         for name in parts if len(parts) > 2 else ("loss",):  # a single part is the loss itself
