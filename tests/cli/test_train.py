@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -161,7 +160,7 @@ def test_the_function_does_what_the_command_does(run: Run, folder: Path) -> None
     settings = ("--seed", "7", "--set", "objective.temperature=0.5", "--set", "pooling.evaluation=max")
     assert run("train", *RAW, "text.txt", "--output", "command", *SMALL, *settings).code == 0
     chosen = {"training.batch_size": 8, "objective.temperature": 0.5, "pooling.evaluation": "max"}
-    done = isotrope.train(TEXTS, output="function", steps=2, seed=7, set=chosen)
+    done = isotrope.train(TEXTS, model="bundled", output="function", steps=2, seed=7, set=chosen)
     encoder = done.encoder
     assert str(encoder.pooling) == "max"
     assert (done.steps, done.corpus["rows"], done.recipe.full_name) == (2, len(TEXTS), "raw:paper")
@@ -173,7 +172,7 @@ def test_the_function_does_what_the_command_does(run: Run, folder: Path) -> None
 
 
 def test_a_finished_run_is_resumed_to_its_summary(run: Run, folder: Path) -> None:
-    arguments = ("train", "text.txt", "--output", "run", *SMALL, "--json")
+    arguments = ("train", *RAW, "text.txt", "--output", "run", *SMALL, "--json")
     first = json.loads(run(*arguments).out)
     weights = Path("run/encoder/model.safetensors").read_bytes()
     second = json.loads(run(*arguments, "--resume").out)
@@ -183,18 +182,22 @@ def test_a_finished_run_is_resumed_to_its_summary(run: Run, folder: Path) -> Non
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_run_that_is_stopped_says_how_to_continue(run: Run, folder: Path, number: int, code: int) -> None:
-    arguments = ("train", "text.txt", "--output", "run", *SMALL, "--steps", "500")
+    arguments = ("train", *RAW, "text.txt", "--output", "run", *SMALL, "--steps", "500")
     arguments += ("--set", "training.eval_steps=1000", "--set", "training.save_steps=1000")
+
+    ended = threading.Event()
 
     def stop() -> None:
         log = Path("run/log.jsonl").absolute()
         while not (log.is_file() and '"step": 10' in log.read_text()):
-            time.sleep(0.01)
+            if ended.wait(0.01):  # the run failed before
+                return
         os.kill(os.getpid(), number)
 
     thread = threading.Thread(target=stop, daemon=True)
     thread.start()
     done = run(*arguments)
+    ended.set()
     thread.join()
     step = int(next(Path("run").glob("checkpoint-*")).name.removeprefix("checkpoint-"))
     assert 10 <= step < 500
