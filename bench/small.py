@@ -5,9 +5,9 @@
     python bench/small.py --finish DIR/run/encoder --output DIR/small
 
 The text is that of `pretrain/`, part of it cut into spans of a few words, since users have titles and phrases too, and
-the entries of WordNet, which has the words of many fields; what occurs in any evaluation set is left out. The student is
-a narrow ELECTRA whose word embeddings are the principal components of what the teacher makes of each word alone, so that
-it begins as a bag of the teacher's words.
+the entries of WordNet, which has the words of many fields; what occurs in any evaluation set is left out. The student
+is a narrow ELECTRA whose word embeddings are the principal components of what the teacher makes of each word alone, so
+that it begins as a bag of the teacher's words.
 """
 
 from __future__ import annotations
