@@ -1,12 +1,13 @@
 """Does tuning on a domain's own text help with that text? Scores on the labels of six domains, in Markdown.
 
     python bench/domains.py --data DIR [--domains banking77,...] [--models minilm,bundled] [--recipes simcse,...]
-                            [--seeds 1,2,3] [--steps N] [--threads 1] [--output runs/domains]
+                            [--seeds 1,2,3] [--steps N] [--precision bfloat16] [--threads 1] [--output runs/domains]
 
-Each recipe is trained on `domains/NAME/corpus.txt.gz` and scored on the labels beside it, before and after; `default`
-is `isotrope train` without a recipe. Poolings of the untuned model, whitening and TF-IDF stand beside them. A result is
-a line of `results.jsonl` in --output; what is there is not run again, and interrupted runs go on. Without --recipes
-nothing is trained.
+`default` is `isotrope train` without a recipe on `domains/NAME/corpus.txt.gz`, scored on the labels beside it, before
+and after. Recipes learn from at most 20,000 texts of it, and 1,000 others are kept for the figures of the judge, which
+`bench/judge.py --runs` sets beside the labels. Poolings of the untuned model, whitening and TF-IDF stand beside them. A
+result is a line of `results.jsonl` in --output; what is there is not run again, and interrupted runs go on. Without
+--recipes nothing is trained.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from runs import mean_and_spread, print_head, print_row
 
 POOLINGS = ("mean", "cls", "last2", "first-last")
 WHITENED = 4_000  # sentences that whitening is fitted on: ten for each of its directions
+LEARNT, JUDGED = 20_000, 1_000  # texts that a recipe learns from, and that what it made is judged by
 WIDE = 10  # points; an interval wider than that is shown
 Result = dict[str, Any]
 
@@ -37,7 +39,7 @@ Result = dict[str, Any]
 def main() -> None:
     options = parse()
     torch.set_num_threads(options.threads)
-    bench = Bench(options.data, options.output, options.steps)
+    bench = Bench(options.data, options.output, options.steps, options.precision)
     for name in options.domains:
         domain = Domain(name, bench)
         domain.tfidf()
@@ -58,6 +60,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--recipes", type=names, default=[])
     parser.add_argument("--seeds", type=lambda text: [int(seed) for seed in names(text)], default=[1])
     parser.add_argument("--steps", type=int, help="instead of each recipe's own")
+    parser.add_argument("--precision", help="of the training, instead of each recipe's own")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--output", type=Path, default=Path("runs/domains"))
     return parser.parse_args()
@@ -70,8 +73,8 @@ def names(text: str) -> list[str]:
 class Bench:
     """The results so far, and where more of them go."""
 
-    def __init__(self, data: Path, output: Path, steps: int | None = None) -> None:
-        self.data, self.output, self.steps = data, output, steps
+    def __init__(self, data: Path, output: Path, steps: int | None = None, precision: str | None = None) -> None:
+        self.data, self.output, self.steps, self.precision = data, output, steps, precision
         self.file = output / "results.jsonl"
         output.mkdir(parents=True, exist_ok=True)
         lines = self.file.read_text().splitlines() if self.file.is_file() else []
@@ -105,9 +108,10 @@ class Domain:
         self.corpus = bench.data / "domains" / name / "corpus.txt.gz"
 
     @cached_property
-    def sample(self) -> list[str]:
+    def sentences(self) -> list[str]:
+        """All of them, in an order of their own."""
         sentences = list(read_sentences(self.corpus))
-        return random.Random(0).sample(sentences, min(WHITENED, len(sentences)))
+        return random.Random(0).sample(sentences, len(sentences))
 
     def tfidf(self) -> None:
         key = {"domain": self.name, "model": "-", "method": "TF-IDF"}
@@ -126,7 +130,9 @@ class Domain:
     def whitening(self, model: str) -> None:
         key = {"domain": self.name, "model": model, "method": "whitening"}
         if not self.bench.has(**key):
-            (found,) = self.bench.measure(isotrope.fit_baseline("whitening", self.sample, model=model), self.name)
+            (found,) = self.bench.measure(
+                isotrope.fit_baseline("whitening", self.sentences[:WHITENED], model=model), self.name
+            )
             self.bench.add(key | found)
 
     def tuned(self, model: str, recipe: str, seed: int) -> None:
@@ -136,21 +142,37 @@ class Domain:
             return
         called = "-".join(str(part) for part in key.values() if part is not None)
         run = self.bench.output / "runs" / called.replace(":", "-").replace("/", "-")
-        chosen = {} if recipe == "default" else {"recipe": recipe}
+        named = recipe != "default"
         began = time.monotonic()
         tuned = isotrope.train(
-            self.corpus,
-            model=model,
-            output=run,
+            self.sentences[JUDGED : JUDGED + LEARNT] if named else self.corpus,
+            recipe if named else None,
+            model,
+            run,
             seed=seed,
             steps=self.bench.steps,
+            precision=self.bench.precision if named else None,
             resume=(run / "run.json").is_file(),
-            **chosen,
         ).encoder
         seconds = time.monotonic() - began
         (found,) = self.bench.measure(tuned, self.name, cache=False)
         (before,) = self.bench.measure(model, self.name, [found["pooling"]])
-        self.bench.add({**key, **found, "before": before["score"], "seconds": round(seconds, 1)})
+        measured = {**key, **found, "before": before["score"], "seconds": round(seconds, 1)}
+        self.bench.add(measured | ({"judge": self.judged(model, tuned)} if named else {}))
+
+    def judged(self, model: str, tuned: isotrope.Encoder) -> Result:
+        """The figures of the judge on texts that were not learnt from, as `bench/judge.py` has them."""
+        texts = self.sentences[:JUDGED]
+        start = isotrope.load(model, pooling=str(tuned.pooling))
+        compared = isotrope.compare(start, tuned, texts)
+        assert compared.together is not None
+        return {
+            "cohesion": compared.together.cohesion.change,
+            "low": compared.together.cohesion.low,
+            "words": compared.together.words.change,
+            "kept": compared.together.kept,
+            "mrr": compared.differences["halves"].mrr if "halves" in compared.differences else None,
+        }
 
 
 def print_table(results: Sequence[Result], domains: Sequence[str]) -> None:

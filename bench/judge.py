@@ -1,12 +1,13 @@
 """Does the judge of `isotrope compare` agree with labels? Changed encoders on six domains, in Markdown.
 
-    python bench/judge.py --data DIR [--models minilm,bundled] [--domains banking77,...] [--output runs/judge]
+    python bench/judge.py --data DIR [--models minilm,bundled] [--domains banking77,...] [--runs runs/domains]
+                          [--output runs/judge]
 
 Each model is changed in ways that help or harm: centred, whitened in part or wholly, its main directions removed, cut
-down to few, noise added, smoothed weakly and strongly. Every one is measured on the labels of the domain, and judged
-without them on 1,000 texts of the corpus that no change was fitted on. The first table says how each label-free figure
-follows the labelled change; the second chooses the rule's three numbers on five domains and tries them on the sixth.
-What was measured is kept in --output and not measured again.
+down to few, noise added, smoothed weakly and strongly; and trained, by the recipes that bench/domains.py ran in --runs.
+Every one is measured on the labels of the domain, and judged without them on 1,000 texts of the corpus that no change
+was fitted on. The first table says how each label-free figure follows the labelled change; the second chooses the
+rule's three numbers on five domains and tries them on the sixth. What was measured is kept in --output.
 """
 
 from __future__ import annotations
@@ -45,11 +46,13 @@ def main() -> None:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--models", default="minilm,bundled")
     parser.add_argument("--domains", default=",".join(suites()["domains"]))
+    parser.add_argument("--runs", type=Path, help="the --output of bench/domains.py, for trained encoders")
     parser.add_argument("--output", type=Path, default=Path("runs/judge"))
     options = parser.parse_args()
     options.output.mkdir(parents=True, exist_ok=True)
     models, domains = options.models.split(","), options.domains.split(",")
     measured = [one for model in models for domain in domains for one in measure(model, domain, options)]
+    measured += [one for one in trained(options.runs) if one["model"] in models and one["domain"] in domains]
     print_correlations(measured, models)
     for model in models:
         print_rule([one for one in measured if one["model"] == model], model, domains)
@@ -62,6 +65,15 @@ def measure(model: str, domain: str, options: argparse.Namespace) -> list[Measur
         file.write_text(json.dumps(list(_measure(model, domain, options.data))))
     found: list[Measured] = json.loads(file.read_text())
     return found
+
+
+def trained(runs: Path | None) -> Iterator[Measured]:
+    """What recipes made of the models."""
+    for line in (runs / "results.jsonl").read_text().splitlines() if runs else ():
+        one = json.loads(line)
+        if "judge" in one:
+            named = {"model": one["model"], "domain": one["domain"], "change": one["method"]}
+            yield {**named, "gain": one["score"] - one["before"], **one["judge"]}
 
 
 def _measure(model: str, domain: str, data: Path) -> Iterator[Measured]:
