@@ -179,9 +179,9 @@ def _models(recipe: Recipe, model: str, teacher: str | None) -> list[str]:
 
 def _print_summary(found: dict[str, Any], dev: str | None) -> None:
     steps = f"{many(found['steps'], 'step')}, " if found["steps"] else ""
-    typer.echo(f"{found['recipe']} on {found['model']}: {steps}{found['seconds']:.1f} s\n")
+    typer.echo(f"{found['recipe'].removesuffix(':paper')} on {found['model']}: {steps}{found['seconds']:.1f} s\n")
     if found["outcome"]:
-        typer.echo(f"{OUTCOMES[found['outcome']['kept']]} {found['outcome']['because']}\n")
+        typer.echo(f"{OUTCOMES[found['outcome']['kept']]}\n{found['outcome']['because']}\n")
     else:
         _print_figures(found, dev)
     typer.echo(f"The encoder is {found['encoder']}:\n")

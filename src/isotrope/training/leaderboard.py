@@ -187,10 +187,10 @@ class Tuning(Printable):
         """Which encoder is kept, and why."""
         if self.best:
             steps = f", {many(self.best.steps, 'step')}" if self.best.steps else ""
-            return f"Kept: {self.best.recipe}{steps}. {self.outcome.because} {self.beside}".rstrip()
+            return f"Kept: {self.best.recipe}{steps}.\n{self.outcome.because}\n{self.beside}".rstrip()
         return (
             f"The encoder is kept as it was: nothing that was tried is clearly better on this text. Closest: "
-            f"{self.trials[0].recipe}. {self.outcome.because} "
+            f"{self.trials[0].recipe}.\n{self.outcome.because}\n"
             "More text may help, or a development set of a hundred pairs that you graded."
         )
 

@@ -199,24 +199,24 @@ class Comparison(Printable):
         said = {
             "no clear difference": f"no clear difference between {before} and {after} on this text.",
         }.get(self.judgement, f"{after} is {self.judgement} than {before} on this text.")
-        return f"{said} {self.reasons}"
+        return f"{said}\n{self.reasons}"
 
     @property
     def reasons(self) -> str:
-        """The figures of both grains, in words."""
-        return " ".join(self._reasons())
+        """The figures of both grains, in words, a line each."""
+        return "\n".join(self._reasons())
 
     def _reasons(self) -> Iterator[str]:
         if self.together:
             one = self.together
             yield (
-                f"Kept together: {self.kept_together}; neighbours share {one.cohesion.before:.1f}% of their neighbours "
+                f"Kept together: {self.kept_together}. Neighbours share {one.cohesion.before:.1f}% of their neighbours "
                 f"before, {one.cohesion.after:.1f}% after ({_interval(one.cohesion)}); {one.kept:.0f}% of them stay."
             )
         for kind, change in self.differences.items():
             mrr = [100 * side.ranks[kind].mrr for side in (self.before, self.after)]
             yield (
-                f"Told apart: {change.judgement}; {self.before.ranks[kind].pairs:,} {kind} find each other with "
+                f"Told apart: {change.judgement}. {self.before.ranks[kind].pairs:,} {kind} find each other with "
                 f"MRR x 100 {mrr[0]:.1f} before, {mrr[1]:.1f} after ({_interval(change)})."
             )
 
