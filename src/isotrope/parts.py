@@ -26,6 +26,7 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Field,
     PydanticUserError,
     ValidationError,
     create_model,
@@ -35,9 +36,11 @@ from pydantic.fields import FieldInfo
 from pydantic_core import InitErrorDetails, PydanticCustomError, core_schema
 
 from isotrope.io.errors import IsotropeError, nearest
+from isotrope.io.seeds import LARGEST_SEED
 
 # a name, file or folder: text in TOML, and from Python also a Path
 PathText = Annotated[str, BeforeValidator(lambda value: str(value) if isinstance(value, Path) else value)]
+Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 
 
 class Section(BaseModel):

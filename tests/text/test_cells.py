@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from isotrope.io.errors import IsotropeError
-from isotrope.text.cells import cell_sentence, cell_text, is_missing
+from isotrope.text.cells import cell_number, cell_sentence, cell_text, is_missing
 
 
 @pytest.mark.parametrize("value", [None, math.nan, np.nan, np.float32("nan"), pd.NA, pd.NaT, "", " \t\n", "\u3000"])
@@ -24,6 +24,18 @@ def test_neither_missing_nor_text(value: Any) -> None:
     assert not is_missing(value)
     with pytest.raises(IsotropeError, match=r"^row 3 holds .*, not text$"):
         cell_text(value, "row 3")
+
+
+@pytest.mark.parametrize("value", ["1_0", "nan", "inf", "-Infinity", "", "high", None, [], 10**400, math.nan])
+def test_no_number(value: Any) -> None:
+    assert cell_number(value) is None
+
+
+@pytest.mark.parametrize(
+    ("value", "number"), [("2.5", 2.5), (" 3 ", 3), (np.float32(0.5), 0.5), (4, 4), ("-1e-3", -1e-3)]
+)
+def test_number(value: Any, number: float) -> None:
+    assert cell_number(value) == number
 
 
 def test_text() -> None:

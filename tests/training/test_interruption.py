@@ -15,7 +15,7 @@ from isotrope.training.interruption import Interrupted, stop_requests
 from .loops import Make, checkpoints, lines, same, student
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_ends_the_run_with_a_checkpoint(make: Make, number: int, code: int) -> None:
     wanted = make(folder="whole", save_steps=4)
     wanted.run()
@@ -47,6 +47,17 @@ def test_a_second_signal_ends_the_process_as_usual() -> None:
         assert request.signal == signal.SIGINT
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
+
+
+def test_a_closed_terminal_does_not_end_what_was_started_with_nohup() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with stop_requests() as request:
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert request.signal is None
+        assert signal.getsignal(signal.SIGHUP) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_other_threads_have_no_signals() -> None:

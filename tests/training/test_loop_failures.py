@@ -49,6 +49,18 @@ def test_a_run_that_diverges_is_told_as_such(make: Make) -> None:
         loop.run()
 
 
+def test_too_little_memory_is_told_in_one_line_and_the_run_can_be_resumed(make: Make) -> None:
+    wanted = make(folder="whole")
+    wanted.run()
+    loop = make()
+    spoilt(loop, 3, lambda loss: loss + torch.empty(10**15).sum())  # which no machine has
+    with pytest.raises(IsotropeError, match=r"^out of memory; use smaller batches or shorter texts, then resume"):
+        loop.run()
+    resumed = make()
+    resumed.run(resume=True)
+    assert same(student(resumed), student(wanted))
+
+
 def full(*args: Any, **kwargs: Any) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -164,5 +165,37 @@ def test_the_first_process_alone_writes(together: Path, tmp_path: Path) -> None:
     assert {"run.json", "recipe.toml", "log.jsonl", "corpus/plan.npy", "encoder/modules.json"} <= files
 
 
+def killed_process(folder: Path) -> None:
+    """What each of two does, until the second is killed in the midst of its third step."""
+    if int(os.environ["RANK"]) == 1:
+        after_step, steps = Learner.after_step, iter(range(3))
+
+        def step_or_die(learner: Learner, progress: float) -> None:
+            after_step(learner, progress)
+            if next(steps) == 2:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        Learner.after_step = step_or_die  # type: ignore[method-assign]
+    signal.signal(
+        signal.SIGTERM, signal.SIG_IGN
+    )  # torchrun sends it to the one that is left, maybe before it has spoken
+    settings = {"training.save_steps": 1, "training.eval_steps": 100}
+    try:
+        train([row["text"] for row in ROWS], "simcse", output=folder / "run", steps=9, set=PLAIN | settings)
+    except isotrope.IsotropeError as error:
+        (folder / "said").write_text(str(error))
+
+
+def test_a_killed_process_ends_the_others_with_one_line(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={WORLD}", __file__]
+    done = subprocess.run([*command, str(tmp_path), "killed"], capture_output=True, text=True, timeout=300)
+    assert done.returncode != 0
+    said = (tmp_path / "said").read_text()
+    assert said.startswith("another process of this run has ended, so this one ends too; the last good checkpoint is ")
+    kept = checkpoints.last_checkpoint(tmp_path / "run")
+    assert kept is not None
+    assert said.endswith(kept.name)
+
+
 if __name__ == "__main__":
-    process(Path(sys.argv[1]))
+    (killed_process if "killed" in sys.argv else process)(Path(sys.argv[1]))

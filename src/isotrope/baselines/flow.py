@@ -15,6 +15,7 @@ from isotrope.encoders import Encoder
 from isotrope.encoders.modules.flow import Flow
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import progress
+from isotrope.parts import Seed
 
 
 class FlowSpec(OnEncoder):
@@ -34,7 +35,7 @@ class FlowSpec(OnEncoder):
     batch_size: int = Field(default=64, ge=1)  # 32 pairs, as published
     learning_rate: float = Field(default=1e-3, gt=0)
     weight_decay: float = Field(default=0.01, ge=0)
-    seed: int = Field(default=1, ge=0)
+    seed: Seed = 1
 
     def fit(self, text: Iterable[str] | None, *, show_progress: bool = False) -> Encoder:
         """The vectors are made once, then the flow is trained on them."""

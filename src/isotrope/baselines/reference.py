@@ -22,6 +22,7 @@ from isotrope.encoders.quiet import quiet_transformers
 from isotrope.encoders.saving import modules_of
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import progress
+from isotrope.parts import Seed
 
 Pairs = Iterator[tuple[str, str]]
 
@@ -34,7 +35,7 @@ class ReferenceSpec(OnEncoder):
     steps: int | None = Field(default=None, ge=1)  # None: as many as see each sentence once, on average
     batch_size: int = Field(default=16, ge=1)
     learning_rate: float = Field(default=1e-5, gt=0)
-    seed: int = Field(default=1, ge=0)
+    seed: Seed = 1
 
     @abstractmethod
     def pairs(self, sentences: list[str], draws: random.Random) -> Pairs:

@@ -35,7 +35,8 @@ from isotrope.cli import (
     views,
 )
 from isotrope.io.errors import IsotropeError, one_line, reason
-from isotrope.training.interruption import Interrupted
+from isotrope.io.memory import enough_memory
+from isotrope.training.interruption import HANG_UP, Interrupted
 
 app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
@@ -50,18 +51,18 @@ app.add_typer(recipes.app, name="recipes")
 app.add_typer(pairs.app, name="pairs")
 app.add_typer(cache.app, name="cache")
 _NO_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
-_HANG_UP = (signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()  # Windows has none
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Runs a command line. A mistake is one line on standard error and exit code 2; Ctrl-C is exit code 130."""
-    for number in (signal.SIGTERM, *_HANG_UP):
+    for number in (signal.SIGTERM, *HANG_UP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup has it ignored
             signal.signal(number, _stop)
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # for kinds of one's own, `package.module:Name`, as uvicorn and gunicorn do
     try:
-        code = app(arguments, prog_name="isotrope", standalone_mode=False)
+        with enough_memory("give it less at a time, or run it on a machine with more"):
+            code = app(arguments, prog_name="isotrope", standalone_mode=False)
         sys.stdout.flush()
     except Interrupted as stopped:
         typer.echo(stopped.for_shell.capitalize(), err=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
@@ -256,7 +257,7 @@ class Encoder(nn.Module):
         if batch_size < 1:
             raise IsotropeError(f"batch_size must be at least 1, not {batch_size}")
         source = iter(sentences)
-        while chunk := [prompt + text for text in islice(source, batch_size * CHUNK_BATCHES)]:
+        while chunk := [prompt + text for text in islice(source, min(batch_size * CHUNK_BATCHES, sys.maxsize))]:
             was_training = self.training
             self.eval()
             found: list[Tensor] = [torch.empty(0)] * len(chunk)

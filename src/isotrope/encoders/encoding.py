@@ -18,6 +18,7 @@ from isotrope.encoders.loading import Model, load_any
 from isotrope.encoders.pooling import Pooling
 from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.io.errors import IsotropeError
+from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display, waiting
 from isotrope.io.vector_files import WRITERS, Floats
 from isotrope.text.sources import Counts, Source, read_sentences
@@ -120,7 +121,7 @@ def encode(
     with waiting(f"Loading {model}" if isinstance(model, str | Path) else "Loading", shown=show_progress):
         encoder = load_any(model, pooling=pooling, device=device, precision=precision)
     chunks = _with_vectors(encoder, read_sentences(source, column, counts), batch_size, normalize)
-    with Display("Encoding", total, shown=show_progress) as advance:
+    with enough_memory("encode fewer sentences at a time"), Display("Encoding", total, shown=show_progress) as advance:
         if output is None:
             return _gathered(chunks, counts, advance)
         return _written(chunks, counts, advance, encoder, Path(output))

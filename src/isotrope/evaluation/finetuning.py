@@ -35,6 +35,7 @@ from isotrope.evaluation.models import Model, check_models, model_name, open_tra
 from isotrope.evaluation.protocols import SILENT, Display
 from isotrope.evaluation.results.printing import Printable
 from isotrope.io.errors import IsotropeError
+from isotrope.io.seeds import check_seed
 
 Metric = Callable[[Any, Any], float]
 METRICS: dict[str, dict[str, Metric]] = {  # as GLUE has them; the first is a task's own
@@ -91,6 +92,8 @@ def finetune(
         "precision": precision,
     }
     seeds, runs = list(seeds), []
+    for seed in seeds:
+        check_seed(seed)
     with display.counting(task, len(seeds)) as advance:
         for seed in seeds:
 

@@ -12,7 +12,7 @@ from isotrope.parts import Section
 class Queue(Section):
     """How many keys are remembered; 0 is none."""
 
-    size: int = Field(default=0, ge=0)
+    size: int = Field(default=0, ge=0, le=10**12)
 
 
 class MemoryQueue(nn.Module):

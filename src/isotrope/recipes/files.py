@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ else:
 Table = dict[str, Any]
 FOLDER = files("isotrope.recipes") / "presets"
 SUFFIX = ".toml"
+DEEPEST = 16  # tables and lists within each other
+TOO_DEEP = f"sections or lists are more than {DEEPEST} deep; a recipe has a few"
 
 
 def names() -> list[str]:
@@ -73,12 +76,33 @@ def check_name(name: str | Path) -> None:
 def parse(text: str, where: str) -> Table:
     """TOML, or an error with its line."""
     try:
-        return tomllib.loads(text)
+        document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         place = re.search(r" \(at line (\d+), column \d+\)$", str(error))
         line = place[1] if place else len(text.splitlines())
         message = str(error)[: place.start()] if place else str(error)
         raise IsotropeError(f"{where}: line {line}: {message}") from error
+    except RecursionError as error:
+        raise IsotropeError(f"{where}: {TOO_DEEP}") from error
+    except ValueError as error:  # Python reads no more than 4,300 digits
+        raise IsotropeError(f"{where}: a number in it has thousands of digits") from error
+    check_depth(document, where)
+    return document
+
+
+def check_depth(value: Any, where: str) -> None:
+    """Refuses tables and lists within each other beyond anything that a recipe has."""
+    level = [value]
+    for _ in range(DEEPEST):
+        level = [inner for one in level for inner in _inside(one)]
+    if level:
+        raise IsotropeError(f"{where}: {TOO_DEEP}")
+
+
+def _inside(value: Any) -> Iterable[Any]:
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, (list, tuple)) else ()
 
 
 def read_value(value: Any) -> Any:
@@ -87,7 +111,7 @@ def read_value(value: Any) -> Any:
         return value
     try:
         read = tomllib.loads(f"value = {value}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return value
     plain = isinstance(read["value"], (str, int, float, list, dict))  # a folder may be named like a date
     return read["value"] if plain and len(read) == 1 else value

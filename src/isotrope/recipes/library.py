@@ -11,7 +11,7 @@ import tomli_w
 from pydantic import ValidationError
 
 from isotrope.io.errors import IsotropeError
-from isotrope.recipes.files import SUFFIX, names, read, shown_name, split_name, variants
+from isotrope.recipes.files import SUFFIX, check_depth, names, read, shown_name, split_name, variants
 from isotrope.recipes.merging import resolve
 from isotrope.recipes.messages import in_words
 from isotrope.recipes.schema import Recipe
@@ -50,6 +50,7 @@ def load(
         return recipe if not set else load(_as_table(recipe), set)
     if isinstance(recipe, Mapping):
         document, variant, where = dict(recipe), None, str(recipe.get("name", "mine"))
+        check_depth(document, where)
     else:
         where, variant = split_name(recipe)
         document = read(where)

@@ -14,9 +14,9 @@ from typing import Any, TypeAlias, get_args, get_origin
 
 from pydantic import BaseModel
 
-from isotrope.io.errors import IsotropeError, nearest
+from isotrope.io.errors import IsotropeError, nearest, one_line
 from isotrope.parts import Registry, registry_of, shared_keys
-from isotrope.recipes.files import Table, read_value, variants_of
+from isotrope.recipes.files import Table, check_depth, read_value, variants_of
 from isotrope.recipes.schema import Stage
 
 Rooms: TypeAlias = "dict[str, Registry[Any] | Rooms]"
@@ -106,6 +106,7 @@ def _overlays(settings: Mapping[str, Any], stages: int, where: str) -> list[Tabl
         nested = read_value(value)
         for key in reversed(keys):
             nested = {key: nested}
+        check_depth(nested, f"{where}: {one_line(path, 60)}")
         for k in chosen:
             overlays[k] = merge(overlays[k], nested, keep=True)
     return overlays

@@ -20,13 +20,15 @@ from isotrope.objectives.negatives import Negatives
 from isotrope.objectives.nt_xent import NTXent
 from isotrope.objectives.supervision import SUPERVISION, Supervision
 from isotrope.objectives.supervision.nothing import Unsupervised
-from isotrope.parts import Section
+from isotrope.parts import Section, Seed
 from isotrope.recipes.checks import check_stage
 from isotrope.views.embedding import VIEWS, View
 from isotrope.views.embedding.unchanged import Unchanged
 from isotrope.views.text import TEXT_VIEWS, TextViewSpec
 
 Words = Annotated[tuple[str, ...], BeforeValidator(lambda given: (given,) if isinstance(given, str) else given)]
+
+Beta = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Views(Section):
@@ -59,7 +61,7 @@ class Training(Section):
     warmup: float = Field(default=0.1, ge=0, le=1)  # share of the steps
     schedule: Literal["linear", "cosine", "constant"] = "linear"
     weight_decay: float = Field(default=0.01, ge=0)
-    betas: tuple[float, float] = (0.9, 0.999)
+    betas: tuple[Beta, Beta] = (0.9, 0.999)
     epsilon: float = Field(default=1e-8, gt=0)
     clip: float = Field(default=1.0, ge=0)
     dropout: float | None = Field(default=None, ge=0, lt=1)  # None: the encoder's own; 0 takes it out
@@ -78,7 +80,7 @@ class Training(Section):
     gradient_checkpointing: bool = False
     precision: Literal["float32", "bfloat16", "float16"] = "float32"
     report_to: Words = ()  # trackers, such as tensorboard
-    seed: int = 1
+    seed: Seed = 1
 
 
 class Stage(Section):

@@ -1,7 +1,8 @@
-"""One cell of a table: is it text, is it missing, or is it something else."""
+"""One cell of a table: is it text, a number, missing, or something else."""
 
 from __future__ import annotations
 
+import math
 from numbers import Real
 from typing import Any
 
@@ -15,6 +16,17 @@ def is_missing(value: Any) -> bool:
     if isinstance(value, str):
         return not value.strip()
     return value is None or type(value).__name__ in MISSING_TYPES or (isinstance(value, Real) and value != value)
+
+
+def cell_number(value: Any) -> float | None:
+    """A finite number, or None for anything else. Python's own spellings, such as `1_0` for 10, are no data's."""
+    if isinstance(value, str) and "_" in value:
+        return None
+    try:
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
 
 
 def cell_text(value: Any, where: str) -> str | None:

@@ -6,6 +6,7 @@ from array import array
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
+from shutil import disk_usage
 
 import numpy as np
 
@@ -66,6 +67,7 @@ def plan_batches(
     _check_size(corpus, batch_size, len(held_out))
     rows = len(corpus) - len(held_out)
     per_epoch = rows // batch_size if drop_last else -(-rows // batch_size)
+    _check_room(folder, steps or (epochs or 1) * per_epoch, batch_size)
     starts: list[int] = []
     planned = 0
     with growing_table(folder / PLAN, batch_size) as append:
@@ -121,6 +123,14 @@ def _check_size(corpus: Corpus, batch_size: int, held_out: int) -> None:
         raise IsotropeError(
             f"{corpus} has {rows} {kind}, batch_size is {batch_size}: "
             f"give more text or --set training.batch_size={rows}"
+        )
+
+
+def _check_room(folder: Path, batches: float, batch_size: int) -> None:
+    """The plan is on disk: one of more batches than fit there would take days before it failed."""
+    if batches * batch_size * 8 > disk_usage(folder).free:
+        raise IsotropeError(
+            f"{folder}: no room for the plan of {batches:,.0f} batches; fewer steps or epochs, or a larger disk"
         )
 
 

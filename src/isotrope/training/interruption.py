@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM while training: the step is finished and saved, then the run ends."""
+"""Ctrl-C, SIGTERM or a closed terminal while training: the step is finished and saved, then the run ends."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 
 from isotrope.io.errors import IsotropeError
 
+HANG_UP = (signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ()  # Windows has none
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
@@ -49,7 +50,8 @@ def stop_requests() -> Iterator[StopRequest]:
         request.signal = number
         restore()
 
-    before.update({number: signal.signal(number, note) for number in SIGNALS})
+    heard = [number for number in HANG_UP if signal.getsignal(number) != signal.SIG_IGN]  # nohup has it ignored
+    before.update({number: signal.signal(number, note) for number in (*SIGNALS, *heard)})
     try:
         yield request
     finally:

@@ -37,11 +37,12 @@ from isotrope.encoders.packing import Batch
 from isotrope.encoders.precision import computing_in, dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
+from isotrope.io.memory import enough_memory
 from isotrope.training import checkpoints
 from isotrope.training.bar import RunBar
 from isotrope.training.interruption import Interrupted, stop_requests
 from isotrope.training.monitor import collapse
-from isotrope.training.processes import made_by_main_process
+from isotrope.training.processes import all_alive, made_by_main_process
 from isotrope.training.random_state import get_random_state, set_random_state
 from isotrope.training.run_folder import LOG
 from isotrope.training.run_log import RunLog
@@ -67,6 +68,9 @@ class LoopSettings:
     precision: str = "float32"
     report_to: tuple[str, ...] = ()
     seed: int = 1
+
+
+MEMORY_ADVICE = "use smaller batches or shorter texts, then resume the run if it has a checkpoint"
 
 
 class Loop:
@@ -125,7 +129,7 @@ class Loop:
         self.accelerator.init_trackers("isotrope", {key: value for key, value in vars(settings).items() if value != ()})
         self.bar.start(self.step, settings.steps, shown=self.accelerator.is_main_process)
         try:
-            with quiet_transformers(), stop_requests() as request:
+            with quiet_transformers(), stop_requests() as request, enough_memory(MEMORY_ADVICE), all_alive(self._kept):
                 self.model.train()
                 if checkpoint is None and self.measure is not None:
                     self.evaluate()
@@ -268,8 +272,8 @@ class Loop:
 
     def _stop_unless_finite(self, name: str, value: float) -> None:
         if not math.isfinite(value):
-            kept = checkpoints.last_checkpoint(self.folder)
-            raise IsotropeError(
-                f"the {name} became {value} after step {self.step}; the last good checkpoint is "
-                f"{kept.name if kept else 'none'}; {self.advice}"
-            )
+            raise IsotropeError(f"the {name} became {value} after step {self.step}; {self._kept()}; {self.advice}")
+
+    def _kept(self) -> str:
+        kept = checkpoints.last_checkpoint(self.folder)
+        return f"the last good checkpoint is {kept.name if kept else 'none'}"

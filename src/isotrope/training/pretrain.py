@@ -20,6 +20,7 @@ from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, set_seed
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_folder, whole_or_nothing
 from isotrope.io.errors import IsotropeError
+from isotrope.io.seeds import check_seed
 from isotrope.text import read_sentences
 from isotrope.text.vocabulary import train_wordpiece
 from isotrope.training.bar import RunBar
@@ -102,6 +103,7 @@ def held_out_figures(encoder: str | Path, files: dict[str, float], scratch: Path
 def _check(config: Pretraining) -> None:
     if not config.files:
         raise IsotropeError("pretrain needs at least one file of sentences")
+    check_seed(config.seed)
     if config.dim % config.heads:
         raise IsotropeError(f"dim {config.dim} is not a multiple of heads {config.heads}")
     if config.batch_tokens < config.positions:

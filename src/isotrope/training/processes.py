@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
+from isotrope.io.errors import IsotropeError
+
 Made = TypeVar("Made")
+GONE = ("Connection closed", "Connection reset", "Broken pipe", "Timed out waiting", "NCCL")  # how gloo and NCCL say it
 
 
 def rank_and_world() -> tuple[int, int]:
@@ -33,6 +36,17 @@ def made_by_main_process(make: Callable[[], Made]) -> Made:
     _group()
     made: Made = broadcast_object_list([make() if is_main_process() else None])[0]
     return made
+
+
+@contextmanager
+def all_alive(advice: Callable[[], str]) -> Iterator[None]:
+    """One line where another process was killed or is gone, in place of the words of what connected them."""
+    try:
+        yield
+    except RuntimeError as error:
+        if rank_and_world()[1] == 1 or not any(words in str(error) for words in GONE):
+            raise
+        raise IsotropeError(f"another process of this run has ended, so this one ends too; {advice()}") from error
 
 
 def _group() -> Any:

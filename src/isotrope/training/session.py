@@ -18,6 +18,7 @@ from isotrope import recipes
 from isotrope.encoders import Encoder, load
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
+from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe
 from isotrope.text.sources import Source, as_sources, shown
@@ -33,6 +34,7 @@ from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import writing
 from isotrope.training.frozen import FOLDER as FROZEN
 from isotrope.training.frozen import FrozenEncoders
+from isotrope.training.loop import MEMORY_ADVICE
 from isotrope.training.monitor import Monitor, Score
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
 from isotrope.training.result import judged
@@ -78,8 +80,9 @@ class Session:
         with locked(self.folder) if is_main_process() else nullcontext():
             self._write_settings(resume)
             try:
-                yield
-            except IsotropeError:
+                with enough_memory(MEMORY_ADVICE):
+                    yield
+            except Exception:
                 if not resume:
                     self._forget()
                 raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 
 from isotrope.encoders import Encoder
+from isotrope.io.atomic import whole_folder
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe, Stage, Training
-from isotrope.text.corpus import Corpus, build_corpus
+from isotrope.text.corpus import ABOUT, Corpus, build_corpus
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source, kind_of, shown, text_columns
 from isotrope.text.units import Unit, Units, check_unit
@@ -131,18 +131,19 @@ def build_text(
     resume: bool,
 ) -> None:
     """Builds the corpus beside its place; a resumed run must find the text of the original one."""
-    scratch = there.with_name("corpus.new")
-    try:
+    with whole_folder(there, force=True) as scratch:  # the same text again, should the files have been damaged since
         build_corpus(sources, columns, scratch, column=column, units=units)
         if resume and there.is_dir():
-            before, now = (read_json(one / "corpus.json") for one in (there, scratch))
-            if before["fingerprint"] != now["fingerprint"]:
-                changed = shown(differences(before["counts"], now["counts"]) or ["other text"], "; ")
-                raise IsotropeError(
-                    f"{there.parent}: the text differs from that of the original run: "
-                    f"{shown(before['sources'])} -> {shown(now['sources'])}; {changed}"
-                )
-        else:
-            scratch.rename(there)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+            _check_text_is_the_same(there, scratch)
+
+
+def _check_text_is_the_same(there: Path, again: Path) -> None:
+    before, now = (read_json(one / ABOUT) for one in (there, again))
+    if not isinstance(before, dict) or now.keys() - before.keys():
+        raise IsotropeError(f"{there / ABOUT} is damaged; the run can't be resumed, start it in a new folder")
+    if before["fingerprint"] != now["fingerprint"]:
+        changed = shown(differences(before["counts"], now["counts"]) or ["other text"], "; ")
+        raise IsotropeError(
+            f"{there.parent}: the text differs from that of the original run: "
+            f"{shown(before['sources'])} -> {shown(now['sources'])}; {changed}"
+        )

@@ -9,7 +9,6 @@ topics, in which a pair is of different topics or can't be decided (DTORCD), of 
 from __future__ import annotations
 
 import csv
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from isotrope.evaluation.data.pairs import Pairs
 from isotrope.evaluation.data.places import MissingDataError, data_folder
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_table
+from isotrope.text.cells import cell_number
 from isotrope.text.files import open_bytes
 
 AFS = "ArgPairs_*.csv"
@@ -91,11 +91,8 @@ def _read_afs(file: Path) -> Iterator[_Row]:
 
 
 def _number(text: str, where: str) -> float:
-    try:
-        number = float(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
+    number = cell_number(text)
+    if number is None:
         raise IsotropeError(f"{where}: the score '{text}' is not a number")
     return number
 

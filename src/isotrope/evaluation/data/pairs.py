@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from isotrope.evaluation.data.places import data_folder, hub_splits
 from isotrope.io.errors import IsotropeError, nearest
 from isotrope.text import read_table
+from isotrope.text.cells import cell_number
 from isotrope.text.files import open_bytes
 
 
@@ -138,7 +138,7 @@ def _read(source: PairSource, path: Path, subtask: str) -> Iterator[_Row]:
     columns = (*needed, *filter(None, [source.subtask]), "sentence1", "sentence2")
     count = 0
     for count, row in enumerate(read_table(path, columns), 1):
-        score = _number(row["score"])
+        score = cell_number(row["score"])
         if score is None:
             raise IsotropeError(f"{path}: line {_line(path, count)}: the score '{row['score']}' is not a number")
         split = row["split"] if source.has_splits else source.split
@@ -152,14 +152,6 @@ def _line(path: Path, row: int) -> int:
     with open_bytes(path) as stream:
         lines = (number for number, raw in enumerate(stream, 1) if raw.rstrip(b"\r\n"))
         return next(islice(lines, row, None))
-
-
-def _number(value: Any) -> float | None:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        return None
-    return number if math.isfinite(number) else None
 
 
 # -- from the Hub -----------------------------------------------------------------------------------------------------
@@ -181,7 +173,7 @@ def _download(source: PairSource, subtask: str, config: str | None) -> Iterator[
             continue
         score = "score" if "score" in table.column_names else "similarity_score"
         for number, row in enumerate(table, 1):
-            value = _number(row[score])
+            value = cell_number(row[score])
             if value is None:
                 raise IsotropeError(f"{source.hub}: {name}: row {number}: the score '{row[score]}' is not a number")
             yield _Row(split, subtask, value, row["sentence1"], row["sentence2"])

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterable
 
 from isotrope.io.hashes import digest
+from isotrope.io.seeds import check_seed
 
 
 class SentenceSample:
@@ -14,6 +15,7 @@ class SentenceSample:
     """
 
     def __init__(self, size: int, seed: int = 0) -> None:
+        check_seed(seed)
         self.size = size
         self._salt = seed.to_bytes(8, "little")
         self._kept: list[tuple[int, str]] = []  # a heap, the largest hash on top
