@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import re
+import resource
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -196,3 +198,15 @@ def test_half_precision(run: Run, corpus: str) -> None:
     assert "precision bfloat16" in Path("made/README.md").read_text()
     whole, half = fit_baseline("whitening", Path(corpus), dim=9).encode(TEXT), load_any("made").encode(TEXT)
     assert 1e-4 < np.abs(whole - half).max() < 0.5
+
+
+def test_a_full_disk_is_one_line_and_nothing_is_left(run: Run, corpus: str) -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (400_000, before[1]))
+    try:
+        done = run("baseline", "whitening", corpus, "--model", "bundled", "--dim", "4", "--output", "white")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert re.match(r"Error: white: can't be written \(.*File too large", done.err)
+    assert [path for path in Path().iterdir() if "white" in path.name] == []

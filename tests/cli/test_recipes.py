@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -80,3 +81,39 @@ def test_without_a_command_it_shows_what_there_is(run: Run) -> None:
     done = run("recipes")
     assert done.code == 0
     assert all(verb in done.out for verb in ("list", "show", "copy", "check"))
+
+
+@pytest.mark.parametrize("toml", ['[objective]\nkind = "spy.inner:seen"', 'objective = "spy:seen"'])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("train", "text.txt", "-o", "run", "-r"),
+        ("recipes", "show"),
+        ("recipes", "check"),
+        ("tune", "text.txt", "-o", "run", "--candidates"),
+    ],
+    ids=lambda command: " ".join(command[:2]),
+)
+def test_code_that_a_file_names_is_imported_only_if_that_is_allowed(
+    run: Run, monkeypatch: pytest.MonkeyPatch, toml: str, command: tuple[str, ...]
+) -> None:
+    monkeypatch.syspath_prepend(".")
+    Path("spy").mkdir()
+    Path("spy/__init__.py").write_text("open('imported', 'w').close()\n")
+    Path("text.txt").write_text("A dog.\nA cat.\n")
+    Path("mine.toml").write_text(toml)
+    done = run(*command, "mine.toml")
+    assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
+    assert "Error: mine.toml imports code: spy" in done.err
+    assert "spy/__init__.py); if you trust it, give --allow-code" in done.err
+    assert not Path("imported").exists()
+    assert not Path("run").exists()
+    assert "has no 'seen'" in run(*command, "mine.toml", "--allow-code").err.replace(
+        "can't be imported", "has no 'seen'"
+    )
+    assert Path("imported").exists()
+    sys.modules.pop("spy", None)
+
+
+def test_none_of_isotropes_own_recipes_names_code() -> None:
+    assert [name for name in recipes.names() if recipes.foreign_code(name)] == []

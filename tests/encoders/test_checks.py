@@ -7,9 +7,11 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from sentence_transformers import SentenceTransformer
 
 from isotrope.encoders import load, load_any
 from isotrope.encoders.loading import BUNDLED
@@ -49,6 +51,11 @@ def other_words(folder: Path) -> None:
     change_config(folder, vocab_size=5000)
 
 
+def pickled(folder: Path) -> None:
+    torch.save(load_file(folder / "model.safetensors"), folder / "pytorch_model.bin")
+    (folder / "model.safetensors").unlink()
+
+
 DAMAGE: dict[str, Callable[[Path], object]] = {
     "its files lack 48 of the weights that its config.json asks for: encoder.layer.4.": lambda folder: change_config(
         folder, num_hidden_layers=7
@@ -64,6 +71,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
     "its tokenizer numbers words up to 8,191, and its word embeddings have 5,000 rows": other_words,
     "its weights have other sizes than its config.json says": lambda folder: change_config(folder, hidden_size=128),
     "Error while deserializing header": lambda folder: (folder / "model.safetensors").write_bytes(b"no weights"),
+    "pytorch_model.bin is a pickle, which can run any code": lambda folder: pickled(folder),
     "no file named model.safetensors": lambda folder: (folder / "model.safetensors").unlink(),
 }
 
@@ -77,6 +85,17 @@ def test_damaged_folders(tmp_path: Path, message: str) -> None:
         with pytest.raises(IsotropeError, match=r"^[^\n]+$") as error:
             loader(folder)
         assert message in str(error.value)
+
+
+def test_a_pickle_is_converted_as_the_message_says(tmp_path: Path) -> None:
+    folder = tmp_path / "model"
+    shutil.copytree(BUNDLED, folder)
+    pickled(folder)
+    with pytest.raises(IsotropeError) as error:
+        load(folder)
+    _, _, command = str(error.value).partition("convert it once: ")
+    exec(command, {"SentenceTransformer": SentenceTransformer})
+    assert np.allclose(load(f"{folder}-safe").encode("A dog."), load().encode("A dog."), atol=1e-6)
 
 
 def test_a_saved_encoder_and_its_dense_layer(tmp_path: Path) -> None:

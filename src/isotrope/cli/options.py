@@ -15,6 +15,7 @@ Column = Annotated[
 RunFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
+AllowCode = Annotated[bool, typer.Option("--allow-code", help="Import the Python code that recipe files name.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Precision = Annotated[
     Literal["float32", "bfloat16", "float16"] | None,

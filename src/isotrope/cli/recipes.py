@@ -11,7 +11,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.cli.console import print_table
-from isotrope.cli.options import Force
+from isotrope.cli.options import AllowCode, Force
 from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.io.errors import IsotropeError
 
@@ -43,6 +43,7 @@ def overview() -> None:
 def show(
     name: Name,
     source: Annotated[bool, typer.Option("--source", help="The file itself, with its comments and variants.")] = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Print a recipe with every number spelt out, defaults too.
 
@@ -50,6 +51,8 @@ def show(
     """
     from isotrope import recipes as library
 
+    if not allow_code:
+        library.check_code(name)
     recipe = library.load(name)
     typer.echo((library.source(name) if source else library.to_toml(recipe)).rstrip())
 
@@ -59,6 +62,7 @@ def copy(
     name: Name,
     file: Annotated[Path, typer.Argument(metavar="FILE.toml", help="Where to write it.")],
     force: Force = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Copy a recipe, comments and variants too, for you to change.
 
@@ -66,6 +70,8 @@ def copy(
     """
     from isotrope import recipes as library
 
+    if not allow_code:
+        library.check_code(name)
     recipe = library.load(name)
     check_output(file, (".toml",), force=force)
     with whole_or_nothing(file) as partial:
@@ -75,22 +81,27 @@ def copy(
 
 
 @app.command()
-def check(files: Annotated[list[str], typer.Argument(metavar="FILE.toml...", help="Recipes of your own.")]) -> None:
+def check(
+    files: Annotated[list[str], typer.Argument(metavar="FILE.toml...", help="Recipes of your own.")],
+    allow_code: AllowCode = False,
+) -> None:
     """Look through recipes, all of their variants, without running them.
 
     [dim]Example:[/] isotrope recipes check mine.toml
     """
-    problems = list(filter(None, map(_problem, files)))
+    problems = list(filter(None, (_problem(file, allow_code) for file in files)))
     if problems:
         raise IsotropeError("; ".join(problems))
 
 
-def _problem(file: str) -> str | None:
+def _problem(file: str, allow_code: bool) -> str | None:
     """What is wrong with the first variant that does not load; a line is printed where all of them do."""
     from isotrope import recipes as library
 
     try:
         variants = library.variants(file)
+        if not allow_code:
+            library.check_code(file)
         for code in library.foreign_code(file):
             typer.echo(f"{file}: imports {code}")
         for variant in variants:

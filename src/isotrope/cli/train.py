@@ -10,7 +10,7 @@ from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_table, waiting
 from isotrope.cli.models import MODEL_HELP, check_models
-from isotrope.cli.options import AsJson, Column, Data, Precision, Resume, RunFolder
+from isotrope.cli.options import AllowCode, AsJson, Column, Data, Precision, Resume, RunFolder
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
@@ -98,6 +98,7 @@ def train(
     unit: UnitOption = "auto",
     precision: Precision = None,
     resume: Resume = False,
+    allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Tune an encoder on raw text, by a recipe or by what suits it; without a recipe it may also say no.
@@ -112,7 +113,7 @@ def train(
     if is_main_process():  # which makes the folder, and the others may come later
         check_run(output, resume=resume)
     check_files(corpus)
-    resolved = _checked_recipe(recipe, chosen, corpus) if recipe else None
+    resolved = _checked_recipe(recipe, chosen, corpus, allow_code) if recipe else None
     makes_text = resolved and any(stage.views.texts for stage in resolved.stages)  # by models of the Hub, it may be
     if makes_text or set(dev or ()) - {"bundled"} or any(source.startswith(HUB) for source in corpus):
         stay_offline_without_hub()
@@ -158,11 +159,13 @@ def check_files(corpus: list[str]) -> None:
                 pass
 
 
-def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str]) -> Recipe:
+def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str], allow_code: bool) -> Recipe:
     """The recipe, after all that can be said about it and the files without reading them; what is quickest first."""
     from isotrope import recipes
 
     recipes.check_name(recipe)
+    if not allow_code:
+        recipes.check_code(recipe)
     resolved = recipes.load(recipe, chosen)
     if "-" in corpus and (len(resolved.stages) > 1 or resolved.stages[0].views.texts):
         raise IsotropeError(f"{recipe} reads its text more than once; give files, not standard input")

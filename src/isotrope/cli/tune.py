@@ -9,7 +9,7 @@ import typer
 
 from isotrope.cli.console import print_result, waiting
 from isotrope.cli.models import MODEL_HELP, check_models
-from isotrope.cli.options import AsJson, Column, Data, Resume
+from isotrope.cli.options import AllowCode, AsJson, Column, Data, Resume
 from isotrope.cli.train import Corpus, UnitOption, check_files
 from isotrope.io.durations import seconds_of
 from isotrope.io.hub import stay_offline_without_hub
@@ -52,6 +52,7 @@ def tune(
     unit: UnitOption = "auto",
     seed: Annotated[int | None, typer.Option(min=0, show_default="the recipes'")] = None,
     resume: Resume = False,
+    allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:
     """Try several recipes on raw text within a budget, and keep the best encoder, or the one that was there.
@@ -65,6 +66,8 @@ def tune(
     named = [name.strip() for name in candidates.split(",") if name.strip()] if candidates is not None else None
     for name in named or ():
         recipes.check_name(name)
+        if not allow_code:
+            recipes.check_code(name)
     check_run(output, resume=resume)
     check_files(corpus)
     if (dev and dev != "bundled") or any(source.startswith(HUB) for source in corpus):

@@ -17,6 +17,9 @@ from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError, nearest
 from isotrope.io.hub import hub_answers
 
+PICKLES = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
+SAFE = {"dtype": torch.float32, "use_safetensors": True}  # of models on the Hub, too
+
 Entry = dict[str, Any]  # of modules.json: type and path of a module
 
 
@@ -28,6 +31,7 @@ def open_model(path: str, asked: str, offline_names: list[str]) -> SentenceTrans
         with quiet_transformers():
             entries: list[Entry] = _read_json(path, "modules.json", local) or []
             _refuse_foreign_code(entries)
+            _refuse_pickles(Path(path))
             own = any(is_own(entry["type"]) for entry in entries)
             model = _put_together(path, entries, local) if own else _stock(path, local)
             check_model(model, path, subfolder=entries[0]["path"] if entries else "", local_files_only=local)
@@ -52,8 +56,18 @@ def _refuse_foreign_code(entries: list[Entry]) -> None:
             )
 
 
+def _refuse_pickles(folder: Path) -> None:
+    """Reading a pickle can run any code. Weights beside which there are the same as safetensors are not read."""
+    found = [file for ending in PICKLES for file in sorted(folder.rglob(f"*{ending}"))]
+    if alone := [file for file in found if not any(file.parent.glob("*.safetensors"))]:
+        raise IsotropeError(
+            f"{alone[0].relative_to(folder)} is a pickle, which can run any code when it is read; if you trust it, "
+            f"convert it once: SentenceTransformer({str(folder)!r}).save_pretrained({str(folder) + '-safe'!r})"
+        )
+
+
 def _stock(path: str, local: bool) -> SentenceTransformer:
-    return SentenceTransformer(path, device="cpu", model_kwargs={"dtype": torch.float32}, local_files_only=local)
+    return SentenceTransformer(path, device="cpu", model_kwargs=SAFE, local_files_only=local)
 
 
 def _put_together(path: str, entries: list[Entry], local: bool) -> SentenceTransformer:
@@ -61,9 +75,7 @@ def _put_together(path: str, entries: list[Entry], local: bool) -> SentenceTrans
     which lets a folder bring any code; here each is taken from where it is known to be.
     """
     modules = [
-        _module_class(entry["type"]).load(
-            path, subfolder=entry["path"], local_files_only=local, model_kwargs={"dtype": torch.float32}
-        )
+        _module_class(entry["type"]).load(path, subfolder=entry["path"], local_files_only=local, model_kwargs=SAFE)
         for entry in entries
     ]
     config = _read_json(path, "config_sentence_transformers.json", local) or {}

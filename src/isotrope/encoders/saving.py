@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import torch
+from safetensors import SafetensorError
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.sentence_transformer.modules import Pooling as TokenPooling
 from sentence_transformers.sentence_transformer.modules import WeightedLayerPooling
@@ -39,8 +40,11 @@ def write(model: SentenceTransformer, folder: str | Path, card: str, *, force: b
     """A model and its card, Markdown, to a folder that is whole or not there at all."""
     target = Path(folder)
     with whole_folder(target, force=force) as made:
-        with quiet_transformers():
-            model.save(str(made), create_model_card=False)
+        try:
+            with quiet_transformers():
+                model.save(str(made), create_model_card=False)
+        except SafetensorError as error:  # how it says that the disk is full
+            raise OSError(str(error)) from error
         (made / "README.md").write_text(card, encoding="utf-8")
         for file in made.rglob("*"):
             file.chmod(0o755 if file.is_dir() else 0o644)

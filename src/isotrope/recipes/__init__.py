@@ -8,16 +8,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from isotrope.recipes.code import check_code, foreign_code
 from isotrope.recipes.files import check_name, names, source, variants
 
 if TYPE_CHECKING:
-    from isotrope.recipes.library import Row, foreign_code, load, overview, to_toml
+    from isotrope.recipes.library import Row, load, overview, to_toml
     from isotrope.recipes.schema import Recipe, Stage
 
 __all__ = [
     "Recipe",
     "Row",
     "Stage",
+    "check_code",
     "check_name",
     "foreign_code",
     "load",

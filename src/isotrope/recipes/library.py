@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -65,13 +64,6 @@ def load(
         raise IsotropeError(f"{shown}: {in_words(error, len(values['stages']))}") from error
 
 
-def foreign_code(name: str | Path) -> list[str]:
-    """What a recipe's file, with all its variants, has Python import: `package.module:Name`, and where that lies."""
-    where, _ = split_name(name)
-    kinds = sorted({kind for kind in _kinds(read(where)) if ":" in kind})
-    return [f"{kind} ({_location(kind.partition(':')[0])})" for kind in kinds]
-
-
 def to_toml(recipe: Recipe) -> str:
     """Every number spelt out, defaults too, so that it means the same in later versions. `load` gives it back."""
     return tomli_w.dumps(_as_table(recipe))
@@ -97,21 +89,3 @@ def _as_table(recipe: Recipe) -> dict[str, Any]:
 def _tidy(values: dict[str, Any]) -> dict[str, Any]:
     """Empty tables left out; they would only be headings."""
     return {key: _tidy(value) if isinstance(value, dict) else value for key, value in values.items() if value != {}}
-
-
-def _kinds(table: Any) -> Iterator[str]:
-    """Every `kind` in nested tables."""
-    if isinstance(table, dict):
-        if isinstance(table.get("kind"), str):
-            yield table["kind"]
-        yield from (kind for value in table.values() for kind in _kinds(value))
-    elif isinstance(table, list):
-        yield from (kind for value in table for kind in _kinds(value))
-
-
-def _location(module: str) -> str:
-    try:
-        found = importlib.util.find_spec(module)
-    except (ImportError, ValueError):
-        found = None
-    return found.origin or "built in" if found else "not found"
