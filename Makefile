@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_DISABLE_TELEMETRY := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test sweep lint clean
+.PHONY: demo test sweep faults fuzz lint clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m isotrope demo
@@ -16,6 +16,16 @@ test: $(VENV)/ready
 # the whole product of parts, tens of thousands of combinations: an hour
 sweep: $(VENV)/ready
 	ISOTROPE_SWEEP=whole $(BIN)/python -m pytest tests/combinations -s
+
+# 200 kills of every verb, every file of runs and caches damaged, full and read-only disks, little memory: hours
+FAULTS ?= 200
+faults: $(VENV)/ready
+	ISOTROPE_FAULTS=$(FAULTS) $(BIN)/python -m pytest tests/faults -s -n 0
+
+# files, recipes, settings and command lines that make no sense, so many of each
+FUZZ ?= 20000
+fuzz: $(VENV)/ready
+	ISOTROPE_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

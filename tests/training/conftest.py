@@ -1,10 +1,6 @@
 from __future__ import annotations
 
 import gc
-import multiprocessing
-import os
-import signal
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +10,7 @@ import torch
 
 import isotrope
 
+from ..faults.processes import ended_by, server
 from .loops import Make, maker
 
 Killed = Callable[..., bool]
@@ -39,24 +36,12 @@ def make(small: str, tmp_path: Path) -> Make:
 
 @pytest.fixture(scope="session")
 def killed() -> Iterator[Killed]:
-    """Runs a function in a process of its own and kills that (SIGKILL) once `when()` is true; whether it came to it.
-
-    Processes are forked from a server that has imported everything, so that they begin at once.
-    """
-    os.environ["OMP_NUM_THREADS"] = "1"  # of the server: bits depend on the number of threads
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["isotrope.training.run", "isotrope.training.pretrain"])
+    """Runs a function in a process of its own and kills that (SIGKILL) once `when()` is true; whether it came to it."""
+    context, threads = server(), torch.get_num_threads()
+    torch.set_num_threads(1)  # as in the processes: bits depend on it
 
     def run(when: Callable[[], bool], target: Callable[..., Any], *args: Any, **kwargs: Any) -> bool:
-        process = context.Process(target=target, args=args, kwargs=kwargs, daemon=True)
-        process.start()
-        while process.is_alive() and not when():
-            time.sleep(0.002)
-        process.kill()
-        process.join()
-        return process.exitcode == -signal.SIGKILL
+        return ended_by(context.Process(target=target, args=args, kwargs=kwargs, daemon=True), when)
 
     yield run
     torch.set_num_threads(threads)

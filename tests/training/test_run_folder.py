@@ -57,10 +57,10 @@ def test_where_no_folder_can_be_it_says_so(tmp_path: Path) -> None:
         pass
 
 
-@pytest.mark.parametrize("text", ["", '{"seed": 1', "\x00\x01"])
+@pytest.mark.parametrize("text", ["", '{"seed": 1', "\x00\x01", "[1]", "5"])
 def test_damaged_settings_are_one_line(text: str, tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text(text)
-    with pytest.raises(IsotropeError, match=r"run.json is damaged \(not JSON\)") as told:
+    with pytest.raises(IsotropeError, match=r"run.json is damaged \(not the JSON that was written\)") as told:
         read_json(tmp_path / "run.json")
     assert "\n" not in str(told.value)
 

@@ -12,7 +12,7 @@ from isotrope.evaluation.geometry import mean_cosine
 from isotrope.evaluation.label_free.comparison import Comparison
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.text import bundled_sentences
-from isotrope.training.run_folder import read_json
+from isotrope.training.run_folder import read_json, undamaged
 
 OUTCOME = "outcome.json"
 RAW, SENTENCE_ENCODER = "raw", "smooth"  # recipes: docs/domains.md has why these
@@ -54,7 +54,10 @@ class Outcome:
     @classmethod
     def read(cls, folder: Path) -> Outcome | None:
         """That of a run folder; None for a run with a recipe, which keeps what the recipe makes."""
-        return cls(**read_json(folder / OUTCOME)) if (folder / OUTCOME).is_file() else None
+        if not (folder / OUTCOME).is_file():
+            return None
+        with undamaged(folder / OUTCOME):
+            return cls(**read_json(folder / OUTCOME))
 
 
 def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose: Purpose, *, raw: bool) -> Outcome:

@@ -105,9 +105,10 @@ def writing(path: Path) -> Iterator[None]:
     except (OSError, RuntimeError, SafetensorError) as error:  # the last two are how torch and safetensors put it
         kept = last_checkpoint(path.parent)
         why = one_line(str(error), 150)
+        next_step = "resume the run" if kept else "start it again"  # one that had not begun is removed
         raise IsotropeError(
             f"{path} could not be written ({why}); the last whole checkpoint is {kept.name if kept else 'none'}; "
-            "free some space, then resume the run"
+            f"free some space, then {next_step}"
         ) from error
 
 

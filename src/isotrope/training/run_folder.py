@@ -20,12 +20,15 @@ LOG = "log.jsonl"
 
 
 def check_run(folder: Path, *, resume: bool, settings: str = RUN) -> None:
-    """Refuses to start a run where something is, and to resume one where nothing is."""
+    """Refuses to start a run where something is, and to resume one where nothing is.
+
+    Hidden files are in nobody's way: a run that was killed before it had written its settings leaves one.
+    """
     if resume and not (folder / settings).is_file():
         raise IsotropeError(f"{folder}: nothing to resume (no {settings} in it)")
     if folder.is_file():
         raise IsotropeError(f"{folder}: a file, where the run's folder is to be; choose another folder")
-    if not resume and folder.exists() and any(folder.iterdir()):
+    if not resume and folder.exists() and any(not path.name.startswith(".") for path in folder.iterdir()):
         raise IsotropeError(f"{folder}: exists already; resume that run, or choose another folder")
 
 
@@ -55,12 +58,22 @@ def locked(folder: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def read_json(file: Path) -> Any:
-    """A JSON file of a run; one line about it if it is damaged."""
+def read_json(file: Path) -> dict[str, Any]:
+    """A JSON file of a run, which holds an object; one line about it if it is damaged."""
+    with undamaged(file):
+        found = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(found, dict):
+            raise TypeError
+    return found
+
+
+@contextmanager
+def undamaged(file: Path) -> Iterator[None]:
+    """One line where what is read from a file of a run makes no sense."""
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        why = reason(error) if isinstance(error, OSError) else "not JSON"
+        yield
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        why = reason(error) if isinstance(error, OSError) else "not the JSON that was written"
         raise IsotropeError(f"{file} is damaged ({why}); the run can't be resumed, start it in a new folder") from error
 
 

@@ -45,6 +45,8 @@ from isotrope.training.stage_text import MONITORED_ROWS, StageText, read_stage_t
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+RECIPE = "recipe.toml"
+
 
 @dataclass
 class Session:
@@ -218,14 +220,13 @@ class Session:
         settings: dict[str, Any] = {"recipe": self.recipe.full_name, **asked}
         settings |= stages[0] if len(stages) == 1 else {"stages": stages}
         file = self.folder / RUN
-        if resume:
-            if differing := differences({"unit": "auto", **read_json(file)}, settings):
-                raise IsotropeError(f"{self.folder}: settings differ from the original run: {shown(differing, '; ')}")
-            return
-        if is_main_process():
-            (self.folder / "recipe.toml").write_text(recipes.to_toml(self.recipe), encoding="utf-8")
-            with whole_or_nothing(file) as path:
-                path.write_text(json.dumps(settings, indent=2) + "\n", encoding="utf-8")
+        if resume and (differing := differences({"unit": "auto", **read_json(file)}, settings)):
+            raise IsotropeError(f"{self.folder}: settings differ from the original run: {shown(differing, '; ')}")
+        if is_main_process():  # run.json first: without it there is nothing to resume, and anything else in the way
+            texts = {file: json.dumps(settings, indent=2) + "\n", self.folder / RECIPE: recipes.to_toml(self.recipe)}
+            for target, text in texts.items():
+                with whole_or_nothing(target) as path:
+                    path.write_text(text, encoding="utf-8")
 
     def _card(self) -> str:
         """How the encoder was made, for its model card."""

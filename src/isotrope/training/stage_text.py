@@ -17,7 +17,7 @@ from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source, kind_of, shown, text_columns
 from isotrope.text.units import Unit, Units, check_unit
 from isotrope.training.further_pairs import with_further_pairs
-from isotrope.training.run_folder import differences, read_json
+from isotrope.training.run_folder import differences, read_json, undamaged
 from isotrope.training.text_views import made_columns, with_text_views
 
 MONITORED_ROWS = 256  # of which the label-free figures are taken
@@ -139,11 +139,9 @@ def build_text(
 
 def _check_text_is_the_same(there: Path, again: Path) -> None:
     before, now = (read_json(one / ABOUT) for one in (there, again))
-    if not isinstance(before, dict) or now.keys() - before.keys():
-        raise IsotropeError(f"{there / ABOUT} is damaged; the run can't be resumed, start it in a new folder")
-    if before["fingerprint"] != now["fingerprint"]:
+    with undamaged(there / ABOUT):
+        if before["fingerprint"] == now["fingerprint"]:
+            return
         changed = shown(differences(before["counts"], now["counts"]) or ["other text"], "; ")
-        raise IsotropeError(
-            f"{there.parent}: the text differs from that of the original run: "
-            f"{shown(before['sources'])} -> {shown(now['sources'])}; {changed}"
-        )
+        sources = f"{shown(before['sources'])} -> {shown(now['sources'])}"
+    raise IsotropeError(f"{there.parent}: the text differs from that of the original run: {sources}; {changed}")

@@ -16,7 +16,7 @@ from isotrope.io.errors import IsotropeError
 from isotrope.text.sources import shown
 from isotrope.training.halving import Planned
 from isotrope.training.leaderboard import Trial
-from isotrope.training.run_folder import RUN, differences, locked, read_json
+from isotrope.training.run_folder import RUN, differences, locked, read_json, undamaged
 
 PROGRESS = "tuning.json"
 
@@ -39,10 +39,11 @@ class Progress:
         """That of a folder; a new one where there is none yet."""
         if not (folder / PROGRESS).is_file():
             return cls(folder / PROGRESS)
-        values = read_json(folder / PROGRESS)
-        values["rungs"] = tuple(tuple(Planned(**one) for one in rung) for rung in values["rungs"])
-        values["trials"] = tuple(Trial.read(one) for one in values["trials"])
-        return cls(folder / PROGRESS, **values)
+        with undamaged(folder / PROGRESS):
+            values = read_json(folder / PROGRESS)
+            values["rungs"] = tuple(tuple(Planned(**one) for one in rung) for rung in values["rungs"])
+            values["trials"] = tuple(Trial.read(one) for one in values["trials"])
+            return cls(folder / PROGRESS, **values)
 
     def __post_init__(self) -> None:
         self._noted = time.monotonic()

@@ -11,6 +11,7 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.views.text import Counts, TextView, count_texts, make_text_view, read_metadata, runner, write_views
 from isotrope.views.text.base import Outcome
+
+from ...faults.processes import ended_by
 
 FORK = multiprocessing.get_context("fork")
 
@@ -233,14 +236,9 @@ def test_killed_at_random_and_started_again_it_is_the_same_file(tmp_path: Path, 
     kills = 0
     while not output.exists():
         enough = chunks() + chance.randint(1, 25)  # of 76
-        process = started(make)
-        while process.is_alive() and chunks() < enough:
-            time.sleep(0.001)
-        process.join(chance.uniform(0, 0.004))  # anywhere in a chunk
-        if process.is_alive():
-            os.kill(process.pid, signal.SIGKILL)
-            kills += 1
-        process.join()
+        moment = chance.uniform(0, 0.004)  # anywhere in a chunk
+        when = partial(lambda enough, moment: chunks() >= enough and not time.sleep(moment), enough, moment)
+        kills += ended_by(FORK.Process(target=make), when)
     assert kills > 1
     assert output.read_bytes() == (tmp_path / "whole.parquet").read_bytes()
     made = log.read_text().splitlines()
