@@ -98,6 +98,8 @@ def test_code_that_a_file_names_is_imported_only_if_that_is_allowed(
     run: Run, monkeypatch: pytest.MonkeyPatch, toml: str, command: tuple[str, ...]
 ) -> None:
     monkeypatch.syspath_prepend(".")
+    for name in ("spy", "spy.inner"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
     Path("spy").mkdir()
     Path("spy/__init__.py").write_text("open('imported', 'w').close()\n")
     Path("text.txt").write_text("A dog.\nA cat.\n")
@@ -108,11 +110,8 @@ def test_code_that_a_file_names_is_imported_only_if_that_is_allowed(
     assert "spy/__init__.py); if you trust it, give --allow-code" in done.err
     assert not Path("imported").exists()
     assert not Path("run").exists()
-    assert "has no 'seen'" in run(*command, "mine.toml", "--allow-code").err.replace(
-        "can't be imported", "has no 'seen'"
-    )
+    assert run(*command, "mine.toml", "--allow-code").code == 2  # there is no `seen` in it
     assert Path("imported").exists()
-    sys.modules.pop("spy", None)
 
 
 def test_none_of_isotropes_own_recipes_names_code() -> None:

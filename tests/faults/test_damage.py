@@ -41,7 +41,7 @@ DAMAGES: dict[str, Damage] = {
 }
 CACHED = ("views", "evaluate")
 RUNS = ("train", "pretrain")
-HANDFUL = 4
+HANDFUL = 3
 
 
 def begun(name: str, fresh: Fresh, ended: bool) -> Path:

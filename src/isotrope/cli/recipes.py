@@ -107,7 +107,7 @@ def _problem(file: str, allow_code: bool) -> str | None:
         for variant in variants:
             library.load(f"{file}:{variant}")
     except IsotropeError as error:
-        return str(error)
+        return error.for_shell
     typer.echo(f"{file}: fine ({', '.join(variants)})")
     return None
 
