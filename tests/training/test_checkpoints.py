@@ -144,7 +144,7 @@ def test_what_can_not_be_written_is_told_in_one_line_and_removed(
 
 
 def test_there_may_be_no_checkpoint_yet(tmp_path: Path) -> None:
-    with pytest.raises(IsotropeError, match="checkpoint is none; free some space, then start it again"), writing(tmp_path / "log.jsonl"):
+    with pytest.raises(IsotropeError, match="is none; free some space, then start it again"), writing(tmp_path / "log"):
         (tmp_path / "none" / "there").write_text("")
 
 
