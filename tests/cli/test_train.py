@@ -23,6 +23,7 @@ Run = Callable[..., Any]
 TEXTS = bundled_sentences()[:64]
 RAW = ("--model", "bundled")
 SMALL = ("--set", "training.batch_size=8", "--steps", "2")
+NARROW = ("--set", "heads.projection.width=16")
 LABELS = ("entailment", "neutral", "contradiction")
 FILES = {
     "text.txt": "\n".join(TEXTS),
@@ -254,10 +255,10 @@ OTHER_RUNS = {
 
 
 def test_a_resume_that_is_another_run_is_refused(run: Run, folder: Path) -> None:
-    assert run("train", "--recipe", "sg-opt", "text.txt", "--output", "run", *SMALL).code == 0
+    assert run("train", "--recipe", "sg-opt", "text.txt", "--output", "run", *SMALL, *NARROW).code == 0
     before = listing(Path("run"))
     for difference, arguments in OTHER_RUNS.items():
-        done = run("train", "--recipe", "sg-opt", *arguments, "--output", "run", *SMALL, "--resume")
+        done = run("train", "--recipe", "sg-opt", *arguments, "--output", "run", *SMALL, *NARROW, "--resume")
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert difference in done.err
         assert listing(Path("run")) == before

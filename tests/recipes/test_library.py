@@ -101,7 +101,7 @@ TEMPERATURE = {"objective.temperature": st.floats(1e-300, 1e300).map(repr)}
 OF_KINDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "sg-opt": {
         "guide.layers": st.lists(st.integers(0, 99), min_size=1),
-        "heads.projection.ratio": st.floats(0.1, 100),
+        "heads.projection.width": st.integers(1, 10**5),
         "training.drop_last": st.sampled_from(["true", "false", True, False]),
         **TEMPERATURE,
     },
