@@ -34,7 +34,7 @@ VIEWS: dict[str, Table] = {
     "none": {},
     "shuffle": {"kind": "shuffle"},
     "token": {"kind": "token-cutoff", "rate": 0.4},
-    "feature": {"kind": "feature-cutoff", "at": "embeddings"},
+    "feature": {"kind": "feature-cutoff", "at": "word"},
     "span": {"kind": "span-cutoff", "rate": 0.4},
     "dropout": {"kind": "dropout"},
     "adversarial": {"kind": "adversarial", "column": PAIR},

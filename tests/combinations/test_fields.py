@@ -92,7 +92,7 @@ CHANGED: dict[str, Any] = {
     "size": 2,
     "k": 2,
     "words": [0.1, 0.2],
-    "at": "embeddings",
+    "at": "word",
     "rounding": "down",
     "variant": "official",
     "norm": "token",
