@@ -19,7 +19,7 @@ WANTED = """
 sg sg-opt1 sg-opt2 sg-opt bt bt+sg-opt
 consert consert-joint consert-sup-unsup consert-joint-unsup
 bsl bsl-post bsl-multilingual
-parallel-teacher parallel parallel-pipeline parallel-dual parallel-multilingual nli-finetune
+parallel-teacher parallel parallel-nli parallel-pipeline parallel-dual parallel-multilingual nli-finetune
 simcse simcse-sup sbert-nli mlm
 distil rankcse neighbours
 crop esimcse mocose tsdae mlm-simcse
