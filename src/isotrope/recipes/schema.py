@@ -79,7 +79,9 @@ class Training(Section):
     layers: int | None = Field(default=None, ge=1)  # only the last so many learn, and what is behind; None: all
     keep_start: float = Field(default=0.0, ge=0, lt=1)  # share of the starting weights in what is measured and saved
     drop_last: bool = True
+    few_shot: int | None = Field(default=None, ge=1)  # only so many rows, repeated to the size of the whole text
     eval_steps: int = Field(default=50, ge=1)
+    eval_epochs: bool = False  # at the end of each epoch too
     save_steps: int = Field(default=50, ge=1)
     patience: int | None = Field(default=None, ge=1)  # evaluations without a new best after which the run stops
     patience_counts: Literal["no-new-best", "drops"] = "no-new-best"  # drops: falls below the score before, of all time

@@ -102,6 +102,7 @@ def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: P
         seed=training.seed,
         drop_last=training.drop_last,
         held_out=held_out,
+        few=training.few_shot,
         folder=folder,
     )
 
