@@ -324,3 +324,14 @@ def test_help_does_not_wait_for_torch() -> None:
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_several_seeds_are_runs_beside_each_other_with_their_spread(run: Run, tmp_path: Path) -> None:
+    arguments = ("train", *RAW, "text.txt", "--recipe", "simcse", "--output", "runs", "--dev", "bundled", *SMALL)
+    found = json.loads(run(*arguments, "--seeds", "2", "--json").out)
+    assert sorted(path.name for path in Path("runs").iterdir()) == ["seed-1", "seed-2"]
+    scores = [found["runs"][seed]["dev"]["after"] for seed in ("1", "2")]
+    assert found["figures"]["Spearman x 100, dev"]["mean"] == pytest.approx(sum(scores) / 2)
+    done = run(*arguments, "--seeds", "2", "--seed", "3", "--resume")
+    assert (done.code, "exclude each other" in done.err) == (2, True)
+    assert "give files, not standard input" in run("train", "-", "--output", "piped", "--seeds", "2").err

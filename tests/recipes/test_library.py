@@ -18,7 +18,7 @@ from isotrope.views.embedding import VIEWS
 WANTED = """
 sg sg-opt1 sg-opt2 sg-opt bt bt+sg-opt
 consert consert-joint consert-sup-unsup consert-joint-unsup
-bsl bsl-post bsl-multilingual
+bsl bsl-post bsl-sbert bsl-multilingual
 parallel-teacher parallel parallel-nli parallel-pipeline parallel-dual parallel-multilingual nli-finetune
 simcse simcse-sup sbert-nli mlm
 distil rankcse neighbours

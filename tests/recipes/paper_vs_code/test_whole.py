@@ -109,3 +109,9 @@ def test_the_best_rows_of_paper_4_are_step_b_and_the_fine_tuning_in_a_row() -> N
         first, last = recipes.load(f"parallel-nli:{variant}").stages
         assert differences(first, recipes.load(f"parallel:{variant}").stages[0]) == {"pooling.keep_mlp"}
         assert differences(last, recipes.load(f"nli-finetune:{variant}").stages[0]) == set()
+
+
+def test_bsl_sbert_is_sbert_and_the_bootstrap_in_a_row() -> None:
+    first, last = recipes.load("bsl-sbert").stages
+    assert differences(first, recipes.load("sbert-nli").stages[0]) == set()
+    assert differences(last, recipes.load("bsl-post").stages[0]) == set()
