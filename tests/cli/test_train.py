@@ -326,7 +326,7 @@ def test_help_does_not_wait_for_torch() -> None:
         assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_several_seeds_are_runs_beside_each_other_with_their_spread(run: Run, tmp_path: Path) -> None:
+def test_several_seeds_are_runs_beside_each_other_with_their_spread(run: Run, folder: Path) -> None:
     arguments = ("train", *RAW, "text.txt", "--recipe", "simcse", "--output", "runs", "--dev", "bundled", *SMALL)
     found = json.loads(run(*arguments, "--seeds", "2", "--json").out)
     assert sorted(path.name for path in Path("runs").iterdir()) == ["seed-1", "seed-2"]
