@@ -12,6 +12,7 @@ interrupted goes on.
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -28,15 +29,18 @@ GERMAN = "stsb-multi:de"
 TABLE = {  # of Tables 1 and 5: the same for all rows, but for what a row is about
     "objective.temperature": 0.05,
     "objective.learnable_temperature": False,
+    "objective.temperature_rate": "default",
     "training.steps": 200,
     "training.eval_steps": 50,
     "training.save_steps": 50,
 }
 PRETRAINING = {"steps": 600, "warmup": 100, "save_steps": 300}
+LEARNT = {"objective.learnable_temperature": True, "objective.temperature_rate": 0.01}
 TEMPERATURES: dict[str, dict[str, Any]] = {
     "0.01": {"objective.temperature": 0.01, "objective.learnable_temperature": False},
     "0.05": {},
-    "learnt, from 1": {"objective.temperature": 1.0, "objective.learnable_temperature": True},
+    "learnt, from 1": LEARNT | {"objective.temperature": 1.0},
+    "learnt, from 1 / e": LEARNT | {"objective.temperature": math.exp(-1)},
 }
 QUEUES = (0, 1_000, 10_000)
 DOMAIN = {"training.steps": 300, "training.learning_rate": 5e-4}

@@ -12,7 +12,7 @@ from isotrope.cli import app
 FUNCTIONS = {
     "baseline": ("fit_baseline",),
     "cache": ("cache_contents", "clear_cache"),
-    "pairs": ("clean_pairs", "entailment_pairs"),
+    "pairs": ("clean_pairs", "entailment_pairs", "aligned_pairs"),
     "views": ("make_views",),
 }
 

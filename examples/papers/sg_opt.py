@@ -41,7 +41,8 @@ def main(steps: int = 150) -> None:
     print(f"before: {score_pairs(student, pairs).spearman['all']:.2f}")
 
     frozen = copy.deepcopy(student).requires_grad_(False)  # BERT_F
-    project = Projection(layers=2).build(student.dim, 4 * student.dim, std=0.02)  # f
+    width = 4 * student.dim  # the paper has 4,096, which is slow for so small an encoder
+    project = Projection(width=width).build(student.dim, width, std=0.02)  # f
     student.backbone.model.embeddings.requires_grad_(False)  # footnote 5
     learning = [p for p in (*student.parameters(), *project.parameters()) if p.requires_grad]
     optimiser = torch.optim.AdamW(learning, lr=2e-4)

@@ -2,6 +2,7 @@
 
     load            a model's name or folder -> an encoder
     train           raw text and a recipe -> a tuned encoder
+    train_seeds     the same under several seeds: mean and deviation
     tune            raw text and a budget -> several recipes tried, the best encoder kept, or the untuned one
     encode          a file or table of sentences -> vectors
     evaluate        encoders side by side on graded, classified or translated text
@@ -11,6 +12,7 @@
     fit_baseline    what tuned encoders are measured against: whitening, flow, TF-IDF ...
     make_views      other wordings of sentences: back-translation, synonyms, masked-LM substitutes
     clean_pairs     translations, cleaned
+    aligned_pairs   translations out of tables that are parallel row by row
     entailment_pairs    pairs and triplets out of NLI data
     finetune        an encoder fine-tuned and tested on GLUE tasks
     pretrain        a small BERT from raw text
@@ -37,11 +39,13 @@ if TYPE_CHECKING:
     from isotrope.evaluation.finetuning import finetune
     from isotrope.io.cache import cache_contents, clear_cache
     from isotrope.io.errors import IsotropeError
+    from isotrope.text.aligned import aligned_pairs
     from isotrope.text.pairs import clean_pairs, entailment_pairs
     from isotrope.training.leaderboard import Tuning
     from isotrope.training.pretrain import Pretraining, pretrain
     from isotrope.training.result import Run
     from isotrope.training.run import train
+    from isotrope.training.seeds import Seeds, train_seeds
     from isotrope.training.tuning import tune
     from isotrope.views.text import make_views
 
@@ -52,7 +56,9 @@ __all__ = [
     "Pooling",
     "Pretraining",
     "Run",
+    "Seeds",
     "Tuning",
+    "aligned_pairs",
     "cache_contents",
     "clean_pairs",
     "clear_cache",
@@ -71,6 +77,7 @@ __all__ = [
     "pretrain",
     "recipes",
     "train",
+    "train_seeds",
     "tune",
 ]
 _HOME = {
@@ -79,7 +86,9 @@ _HOME = {
     "Pooling": "encoders",
     "Pretraining": "training.pretrain",
     "Run": "training.result",
+    "Seeds": "training.seeds",
     "Tuning": "training.leaderboard",
+    "aligned_pairs": "text.aligned",
     "cache_contents": "io.cache",
     "clean_pairs": "text.pairs",
     "clear_cache": "io.cache",
@@ -97,6 +106,7 @@ _HOME = {
     "make_views": "views.text",
     "pretrain": "training.pretrain",
     "train": "training.run",
+    "train_seeds": "training.seeds",
     "tune": "training.tuning",
 }
 

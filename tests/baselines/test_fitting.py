@@ -47,7 +47,8 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def test_each_kind_is_found_in_its_file() -> None:
-    assert set(BASELINES.kinds) == {"whitening", "flow", "wk", "frequent", "glove", "tfidf", "ct", "tsdae", "use"}
+    kinds = {"whitening", "flow", "wk", "frequent", "glove", "tfidf", "ct", "tsdae", "use", "words"}
+    assert set(BASELINES.kinds) == kinds
     assert all(spec.title for spec in BASELINES.specs.values())
 
 

@@ -23,6 +23,7 @@ Run = Callable[..., Any]
 TEXTS = bundled_sentences()[:64]
 RAW = ("--model", "bundled")
 SMALL = ("--set", "training.batch_size=8", "--steps", "2")
+NARROW = ("--set", "heads.projection.width=16")
 LABELS = ("entailment", "neutral", "contradiction")
 FILES = {
     "text.txt": "\n".join(TEXTS),
@@ -254,10 +255,10 @@ OTHER_RUNS = {
 
 
 def test_a_resume_that_is_another_run_is_refused(run: Run, folder: Path) -> None:
-    assert run("train", "--recipe", "sg-opt", "text.txt", "--output", "run", *SMALL).code == 0
+    assert run("train", "--recipe", "sg-opt", "text.txt", "--output", "run", *SMALL, *NARROW).code == 0
     before = listing(Path("run"))
     for difference, arguments in OTHER_RUNS.items():
-        done = run("train", "--recipe", "sg-opt", *arguments, "--output", "run", *SMALL, "--resume")
+        done = run("train", "--recipe", "sg-opt", *arguments, "--output", "run", *SMALL, *NARROW, "--resume")
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert difference in done.err
         assert listing(Path("run")) == before
@@ -323,3 +324,14 @@ def test_help_does_not_wait_for_torch() -> None:
         )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_several_seeds_are_runs_beside_each_other_with_their_spread(run: Run, folder: Path) -> None:
+    arguments = ("train", *RAW, "text.txt", "--recipe", "simcse", "--output", "runs", "--dev", "bundled", *SMALL)
+    found = json.loads(run(*arguments, "--seeds", "2", "--json").out)
+    assert sorted(path.name for path in Path("runs").iterdir()) == ["seed-1", "seed-2"]
+    scores = [found["runs"][seed]["dev"]["after"] for seed in ("1", "2")]
+    assert found["figures"]["Spearman x 100, dev"]["mean"] == pytest.approx(sum(scores) / 2)
+    done = run(*arguments, "--seeds", "2", "--seed", "3", "--resume")
+    assert (done.code, "exclude each other" in done.err) == (2, True)
+    assert "give files, not standard input" in run("train", "-", "--output", "piped", "--seeds", "2").err

@@ -34,7 +34,7 @@ VIEWS: dict[str, Table] = {
     "none": {},
     "shuffle": {"kind": "shuffle"},
     "token": {"kind": "token-cutoff", "rate": 0.4},
-    "feature": {"kind": "feature-cutoff", "at": "embeddings"},
+    "feature": {"kind": "feature-cutoff", "at": "word"},
     "span": {"kind": "span-cutoff", "rate": 0.4},
     "dropout": {"kind": "dropout"},
     "adversarial": {"kind": "adversarial", "column": PAIR},
@@ -76,7 +76,7 @@ HEADS: dict[str, Table] = {
     "both": {"projection": PROJECTION, "predictor": PREDICTOR},
     "momentum": {"projection": PROJECTION, "predictor": PREDICTOR, "guide": "momentum"},
     "student only": {"projection": PROJECTION, "guide": "none"},
-    "swapped": {"projection": {"kind": "predictor", "ratio": 2}, "predictor": {"kind": "projection"}},
+    "swapped": {"projection": {"kind": "predictor", "ratio": 2}, "predictor": {"kind": "projection", "ratio": 2}},
 }
 NEGATIVES: dict[str, Table] = {  # a start that learns nothing and is near itself, and another encoder
     "by start": {"guided_by": "start", "margin": 0.0, "threshold": 0.75},

@@ -72,6 +72,15 @@ FLIPS: dict[tuple[str, str, str], tuple[Table, Table]] = {  # (section, kind, ke
         {"objective": {"variant": "opt2"}},
     ),
 }
+for place in ("projection", "predictor"):  # the paper's 4,096 would be slow
+    FLIPS |= {
+        (f"heads.{place}", "projection", "width"): ({"heads": {place: {"width": 4}}}, {"heads": {place: {"width": 5}}}),
+        (f"heads.{place}", "projection", "ratio"): ({"heads": {place: {"ratio": 2}}}, {"heads": {place: {"ratio": 3}}}),
+        (f"heads.{place}", "projection", "layers"): (
+            {"heads": {place: {"width": 4}}},
+            {"heads": {place: {"layers": 1}}},
+        ),
+    }
 LEARNT: Table = {"objective": {"learnable_temperature": True}}
 FLIPS |= {
     ("objective", kind, "temperature_rate"): (LEARNT, {"objective": {"temperature_rate": 0.9}})
@@ -83,7 +92,7 @@ CHANGED: dict[str, Any] = {
     "size": 2,
     "k": 2,
     "words": [0.1, 0.2],
-    "at": "embeddings",
+    "at": "word",
     "rounding": "down",
     "variant": "official",
     "norm": "token",
@@ -101,6 +110,8 @@ CHANGED: dict[str, Any] = {
     "distance": "mse",
     "weight": 0.5,
     "ratio": 3,
+    "width": 5,
+    "first_layer": 1,
     "rate": 0.6,
     "layers": 1,
     "blocks": 2,

@@ -191,3 +191,8 @@ def test_the_real_sets_have_their_published_sizes(shared_data: Path) -> None:
         "mrpc": (4076, 1725),
         "rte": (2490, 277),
     }
+
+
+def test_whole_sentences_in_place_of_glues_phrases_are_said(opinions: Path) -> None:
+    glue = load_glue("sst2", data=opinions)
+    assert f"has {len(glue.train):,} training rows, whole sentences; GLUE trains on 67,349 phrases" in glue.note

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 import torch
+from pydantic import ValidationError
 
 import isotrope
 from isotrope.encoders import Encoder
@@ -62,8 +63,15 @@ def test_a_subset_of_the_layers(student: isotrope.Encoder) -> None:
     batch = student.batch(TEXTS)
     some = frozen(student, layers=(2, 4))(batch, student)
     assert torch.equal(some, frozen(student)(batch, student)[:, [2, 4]])
-    with pytest.raises(IsotropeError, match="layers are 0 to 4"):
+    assert torch.equal(frozen(student, layers=(2, -1))(batch, student), some)
+    assert torch.equal(frozen(student, first_layer=2)(batch, student)[:, [0, -1]], some)
+    assert frozen(student, first_layer=-2).layers == (3, 4)
+    with pytest.raises(IsotropeError, match=r"guide\.layers \[2, 5\]: this encoder's layers are 0 to 4"):
         frozen(student, layers=(2, 5))
+    with pytest.raises(IsotropeError, match=r"guide\.first_layer -6: this encoder's layers are 0 to 4"):
+        frozen(student, first_layer=-6)
+    with pytest.raises(ValidationError, match="layers and first_layer are both given"):
+        frozen(student, layers=(2,), first_layer=2)
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 import torch
+from pydantic import ValidationError
 from torch import nn
 
 from isotrope.heads import PREDICTORS, PROJECTIONS, HeadSpec
+from isotrope.heads.base import SizedHead
 from isotrope.heads.linear import Linear
 from isotrope.heads.predictor import Predictor
 from isotrope.heads.projection import Projection
@@ -27,6 +29,22 @@ def test_projection_head_is_that_of_paper_1() -> None:
         if isinstance(part, nn.Linear):
             assert abs(float(part.weight.detach().std()) - 0.02) < 1e-4
             assert not part.bias.any()
+
+
+@pytest.mark.parametrize("dim", [256, 384, 768, 1024])
+def test_projection_is_4_096_wide_whatever_the_encoder(dim: int) -> None:
+    assert Projection().own_width(dim) == 4096
+    assert Projection(width=64).own_width(dim) == 64
+    assert Projection(ratio=0.5).own_width(dim) == dim / 2
+
+
+@pytest.mark.parametrize("head", [Projection, Predictor])
+def test_a_head_has_a_width_or_a_ratio(head: type[SizedHead]) -> None:
+    (inner, *_) = head(width=5).build(16, 4, std=0.02).children()
+    assert isinstance(inner, nn.Linear)
+    assert inner.weight.shape == (5, 16)
+    with pytest.raises(ValidationError, match="width and ratio are both given; leave out one of them"):
+        head(width=5, ratio=2)
 
 
 def test_predictor_is_that_of_paper_3() -> None:
@@ -50,7 +68,7 @@ def test_predictor_of_the_published_code_stacks_three() -> None:
 
 def test_a_linear_head_is_one_layer() -> None:
     head = Linear(bias=False)
-    assert head.width(16) == 16
+    assert head.own_width(16) == 16
     made = head.build(16, 5, std=0.02)
     assert isinstance(made, nn.Linear)
     assert made.weight.shape == (5, 16)

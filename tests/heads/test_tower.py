@@ -38,7 +38,8 @@ HEADS = [None, *PROJECTIONS.kinds]
 def test_both_sides_end_equally_wide(projection: Any, predictor: Any, guide: Any, guide_dim: int) -> None:
     if projection and guide != "none" and guide_dim != DIM:
         return  # refused: see below
-    made = tower(DIM, guide_dim, projection=projection, predictor=predictor, guide=guide)
+    sized = {"projection": {"kind": projection, "width": 7} if projection == "projection" else projection}
+    made = tower(DIM, guide_dim, **sized, predictor=predictor, guide=guide)
     for h in (vectors(N, guide_dim), vectors(N, LAYERS, guide_dim)):
         assert made.student(vectors(N, DIM)).shape == (N, made.out)
         assert made.guide(h).shape == (*h.shape[:-1], made.out)
@@ -73,7 +74,7 @@ def test_one_projection_for_two_widths_is_refused_in_words(guide: Any) -> None:
 
 
 def test_the_predictor_is_on_the_students_side_only() -> None:
-    made = tower(projection="projection", predictor="linear")
+    made = tower(projection={"width": 7}, predictor="linear")
     x = vectors(N, DIM)
     assert torch.equal(made.guide(x), made.projection(x))
     assert torch.equal(made.student(x), made.predictor(made.projection(x)))

@@ -147,7 +147,7 @@ def test_nothing_changes_after_it_was_read() -> None:
 def test_settings_are_the_fields_of_a_kind_alone() -> None:
     assert TokenCutoff(rate=0.5).settings(View) == {
         "variant": "paper",
-        "at": "word",
+        "at": "embeddings",
         "rate": 0.5,
         "specials": False,
         "rounding": "nearest",

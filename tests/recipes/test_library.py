@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from isotrope import recipes
 from isotrope.encoders.pooling import OWN, Pooling
 from isotrope.io.errors import IsotropeError
+from isotrope.recipes.files import parse
 from isotrope.views.embedding import VIEWS
 
 WANTED = """
 sg sg-opt1 sg-opt2 sg-opt bt bt+sg-opt
 consert consert-joint consert-sup-unsup consert-joint-unsup
-bsl bsl-post bsl-multilingual
-parallel-teacher parallel parallel-pipeline parallel-dual parallel-multilingual nli-finetune
+bsl bsl-post bsl-sbert bsl-multilingual
+parallel-teacher parallel parallel-nli parallel-pipeline parallel-dual parallel-multilingual nli-finetune
 simcse simcse-sup sbert-nli mlm
 distil rankcse neighbours
 crop esimcse mocose tsdae mlm-simcse
@@ -46,6 +47,17 @@ def test_a_recipe_and_its_parts_fit_together(name: str) -> None:
             assert pooling == OWN or str(Pooling.parse(pooling)) == pooling
         assert stage.training.save_steps % stage.training.eval_steps == 0  # a best checkpoint must have been saved
         assert stage.columns
+
+
+OF_PAPERS = [name for name in recipes.names() if not recipes.load(name).paper.startswith("isotrope's own")]
+
+
+@pytest.mark.parametrize("name", OF_PAPERS)
+def test_a_papers_recipe_says_how_the_rate_goes_and_what_is_clipped(name: str) -> None:
+    """In the file itself, stated or not: none of it may come from a default that nobody sees."""
+    said = parse(recipes.source(name), name)
+    stages = [said.get("training", {}) | stage.get("training", {}) for stage in said.get("stages", [{}])]
+    assert all({"warmup", "schedule", "clip"} <= stage.keys() for stage in stages)
 
 
 def test_variants_begin_with_the_papers_numbers() -> None:
@@ -101,7 +113,7 @@ TEMPERATURE = {"objective.temperature": st.floats(1e-300, 1e300).map(repr)}
 OF_KINDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "sg-opt": {
         "guide.layers": st.lists(st.integers(0, 99), min_size=1),
-        "heads.projection.ratio": st.floats(0.1, 100),
+        "heads.projection.width": st.integers(1, 10**5),
         "training.drop_last": st.sampled_from(["true", "false", True, False]),
         **TEMPERATURE,
     },

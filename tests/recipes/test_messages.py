@@ -13,6 +13,11 @@ MESSAGES: list[tuple[str, dict[str, Any], str]] = [
     ("sg", {"trainng.batch_size": 1}, "trainng: no such key (did you mean 'training'?)"),
     ("sg", {"views.first.colum": "a"}, "views.first.colum: no such key (did you mean 'column'?)"),
     ("bt", {"heads.projection.ratios": 2}, "heads.projection.ratios: no such key (did you mean 'ratio'?)"),
+    (
+        "bt",
+        {"heads.projection.ratio": 2},
+        'heads.projection: width and ratio are both given; leave out one of them, or set it to "default"',
+    ),
     ("sg", {"supervision.zzz": 1}, "supervision.zzz: no such key; kind 'none' has none"),
     ("sg", {"training.batchsize": "default"}, "training.batchsize: no such key (did you mean 'batch_size'?)"),
     ("consert-joint-unsup", {"objective.wight": 1}, "objective.wight: no such key (did you mean 'weight'?)"),

@@ -37,8 +37,8 @@ def maker(small: str, folder_of_runs: Path) -> Make:
         changes = {key if "." in key else f"training.{key}": value for key, value in settings.items()}
         if recipe == "parallel":
             changes |= {"guide.model": small, "queue.size": 16}
-        elif recipe == "sg-opt":
-            changes |= {"heads.projection.ratio": 0.5}
+        elif recipe in ("sg-opt", "bt"):
+            changes |= {"heads.projection.width": 16}
         stage = recipes.load(recipe, changes).stages[0]
         torch.manual_seed(0)
         encoder = isotrope.load(small)

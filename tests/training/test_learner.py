@@ -98,7 +98,7 @@ def test_frozen_parts_stay_in_eval_whatever_is_called() -> None:
 
 def test_sizes_follow_the_encoder() -> None:
     learner = learner_of("sg-opt")
-    assert learner.tower.projection[0].weight.shape == (round(256 * 16 / 3), 256)
+    assert learner.tower.projection[0].weight.shape == (4096, 256)
     assert learner_of("bsl").tower.predictor[0].weight.shape == (8 * 256, 256)
 
 

@@ -35,9 +35,10 @@ TEXTS = bundled_sentences()[:120]
 NAMES = ("text", "view1", "view2", "source", "target", "sentence1", "sentence2")
 ROWS = [dict(zip(NAMES, TEXTS[k : k + 7], strict=True)) for k in range(113)]
 UNLABELLED = {"supervision.kind": "none"}  # its loss is a mean over each process's own share
+NARROW = {"heads.projection.width": 64}
 OBJECTIVES: dict[str, tuple[str, dict[str, Any]]] = {
-    "nt_xent": ("bt", {}),
-    "opt3": ("sg-opt", {}),
+    "nt_xent": ("bt", NARROW),
+    "opt3": ("sg-opt", NARROW),
     "bootstrap": ("bsl", {}),  # batch norm of the predictor
     "by_column": ("consert-joint:official", {"views.second.kind": "none"} | UNLABELLED),
     "info_nce": ("parallel", {"guide.model": "bundled", "queue.size": 12}),
@@ -49,7 +50,7 @@ PLAIN = {"training.batch_size": BATCH, "training.dropout": 0.0}
 RUN: dict[str, Any] = {  # with such an epsilon Adam moves by the gradient, not by its sign, however small that is
     "recipe": "sg-opt",
     "steps": 3,
-    "set": PLAIN | {"training.eval_steps": 2, "training.learning_rate": 0.5, "training.epsilon": 1.0},
+    "set": PLAIN | NARROW | {"training.eval_steps": 2, "training.learning_rate": 0.5, "training.epsilon": 1.0},
 }
 Result = tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]  # loss, gradients, buffers after the step
 

@@ -92,11 +92,14 @@ def test_a_wrong_field_of_a_wording_is_named_with_the_nearest() -> None:
         recipes.load("bsl", {"views.texts.view1.pivott": "pt"})
 
 
+WMT19 = {"pivot": "de", "model": "facebook/wmt19-{src}-{tgt}", "beam": 100}  # paper 1, A.2
+
+
 def test_the_recipes_ask_for_the_papers_own_views() -> None:
     texts = recipes.load("bsl").stages[0].views.texts
     assert [texts[name].pivot for name in ("view1", "view2")] == ["de", "fr"]
     for name, kind, settings in (
-        ("bt", "back-translation", {"pivot": "de", "beam": 100}),
+        *((name, "back-translation", WMT19) for name in ("bt", "bt:official", "bt+sg-opt")),
         ("bsl:synonym", "synonyms", {"rate": 0.3}),
         ("bsl:mlm", "mlm", {"rate": 0.2, "model": "roberta-base"}),
     ):

@@ -19,7 +19,7 @@ Kind = Annotated[
     str,
     typer.Argument(
         metavar="KIND",
-        help="whitening, flow, wk, frequent, glove, tfidf, ct, tsdae, use, or package.module:function.",
+        help="whitening, flow, wk, frequent, glove, tfidf, words, ct, tsdae, use, or package.module:function.",
     ),
 ]
 Corpus = Annotated[

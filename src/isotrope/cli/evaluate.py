@@ -58,10 +58,17 @@ Poolings = Annotated[
         show_default="each model's own",
     ),
 ]
-Classifier = Annotated[Literal["logistic", "mlp"], typer.Option(help="Of transfer tasks; mlp has 50 hidden units.")]
+Classifier = Annotated[
+    Literal["logistic", "mlp"],
+    typer.Option(help="Of transfer tasks; mlp has 50 hidden units, as in Table 9 of paper 1."),
+]
 Prototyping = Annotated[
     bool, typer.Option("--prototyping", help="Transfer tasks by SentEval's quick settings instead of the papers'.")
 ]
+Seed = Annotated[
+    int | None, typer.Option(min=0, help="Of the classifiers of transfer tasks.", show_default="SentEval's, 1111")
+]
+Seeds = Annotated[int | None, typer.Option(min=1, help="So many seeds instead, 1, 2 ...: figures are means.")]
 Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Look up vectors that were computed before.")]
 AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV, one figure per line.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
@@ -78,6 +85,8 @@ def evaluate(
     split: Split = None,
     classifier: Classifier = "logistic",
     prototyping: Prototyping = False,
+    seed: Seed = None,
+    seeds: Seeds = None,
     batch_size: BatchSize = 64,
     device: Device = None,
     precision: Precision = None,
@@ -98,6 +107,8 @@ def evaluate(
     formats = [name for name, wanted in chosen.items() if wanted]
     if len(formats) > 1:
         raise IsotropeError(f"choose one of {', '.join(f'--{name}' for name in formats)}")
+    if seed is not None and seeds:
+        raise IsotropeError("--seed and --seeds exclude each other; leave out one of them")
     if output:
         check_output(output, ENDINGS, force=force)
     names = _names(tasks)
@@ -114,6 +125,7 @@ def evaluate(
         split=split,
         classifier=classifier,
         prototyping=prototyping,
+        seeds=seeds if seed is None else [seed],
         batch_size=batch_size,
         device=device,
         precision=precision,

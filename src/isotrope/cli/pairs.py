@@ -123,6 +123,27 @@ def entailment(
     )
 
 
+@app.command()
+def align(
+    source: Annotated[str, typer.Argument(metavar="SOURCE", help="The table that all others are translations of.")],
+    targets: Annotated[list[str], typer.Argument(metavar="TARGET...", help="The same rows in other languages.")],
+    on: Annotated[str, typer.Option(help="Columns that say which rows belong together, separated by commas.")],
+    columns: Annotated[str, typer.Option(help="Columns that hold text, separated by commas.")],
+    output: Output,
+    force: Force = False,
+) -> None:
+    """Pair each text with its translations, out of tables that are parallel row by row.
+
+    [dim]Example:[/] isotrope pairs align xnli_en.tsv xnli_de.tsv --on split,index --columns premise,hypothesis -o p.tsv
+    """
+    from isotrope.text.aligned import aligned_pairs
+
+    names = ([name.strip() for name in text.split(",") if name.strip()] for text in (on, columns))
+    together, texts = names
+    made = aligned_pairs(source, list(targets), output, on=together, columns=texts, force=force)
+    typer.echo(f"{output}: {many(len(made), 'pair')} ({', '.join(made.columns)})")
+
+
 def _report(made: CleanedPairs) -> Table:
     from isotrope.text.parallel import RULES
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.table import Table
 
-from isotrope.cli.console import many, print_json, print_table, waiting
+from isotrope.cli.console import many, print_json, print_result, print_table, waiting
 from isotrope.cli.models import MODEL_HELP, check_models
 from isotrope.cli.options import AllowCode, AsJson, Column, Data, Precision, Resume, RunFolder
 from isotrope.io.errors import IsotropeError
@@ -82,6 +82,11 @@ UnitOption = Annotated[
 ]
 
 
+SeedCount = Annotated[
+    int | None, typer.Option(min=1, help="So many runs, OUTPUT/seed-1 and so on, and how far they lie apart.")
+]
+
+
 def train(
     corpus: Corpus,
     output: RunFolder,
@@ -92,6 +97,7 @@ def train(
     settings: Settings = None,
     steps: Annotated[int | None, typer.Option(min=1, help="Optimiser steps.", show_default="the recipe's")] = None,
     seed: Annotated[int | None, typer.Option(min=0, show_default="the recipe's")] = None,
+    seeds: SeedCount = None,
     teacher: Teacher = None,
     column: Column = None,
     purpose: Purpose = "both",
@@ -110,8 +116,10 @@ def train(
 
     model = model or ("bundled" if recipe else "small")
     chosen = dict(_setting(text) for text in settings or ())
-    if is_main_process():  # which makes the folder, and the others may come later
+    if is_main_process() and not seeds:  # which makes the folder, and the others may come later
         check_run(output, resume=resume)
+    if seeds and "-" in corpus:
+        raise IsotropeError("several seeds read the text more than once; give files, not standard input")
     check_files(corpus)
     resolved = _checked_recipe(recipe, chosen, corpus, allow_code) if recipe else None
     makes_text = resolved and any(stage.views.texts for stage in resolved.stages)  # by models of the Hub, it may be
@@ -120,23 +128,30 @@ def train(
     check_models(_models(resolved, model, teacher) if resolved else [model])
     with waiting("Starting"):
         from isotrope.training.run import train as tune
-    run = tune(
-        [Path(source) for source in corpus],
-        recipe,
-        model,
-        output,
-        steps=steps,
-        seed=seed,
-        precision=precision,
-        dev=dev or None,
-        data=data,
-        set=chosen,
-        teacher=teacher,
-        column=column,
-        purpose=purpose,
-        unit=unit,
-        resume=resume,
-    )
+        from isotrope.training.seeds import train_seeds
+    arguments: dict[str, Any] = {
+        "recipe": recipe,
+        "model": model,
+        "output": output,
+        "steps": steps,
+        "seed": seed,
+        "precision": precision,
+        "dev": dev or None,
+        "data": data,
+        "set": chosen,
+        "teacher": teacher,
+        "column": column,
+        "purpose": purpose,
+        "unit": unit,
+        "resume": resume,
+    }
+    text = [Path(source) for source in corpus]
+    if seeds:
+        several = train_seeds(text, seeds=seeds, **arguments)
+        if is_main_process():
+            print_result(several, as_json=as_json)
+        return
+    run = tune(text, **arguments)
     if is_main_process():
         found = {**run.as_json(), "recipe": recipe or run.recipe.full_name}
         print_json(found) if as_json else _print_summary(found, dev[-1] if dev else None)

@@ -44,6 +44,7 @@ def evaluate(
     split: str | None = None,
     classifier: Literal["logistic", "mlp"] = "logistic",
     prototyping: bool = False,
+    seeds: int | Sequence[int] | None = None,
     batch_size: int = 64,
     device: str | None = None,
     precision: str | None = None,
@@ -63,8 +64,10 @@ def evaluate(
         data: Folder of data sets; by default `$ISOTROPE_DATA`, else the Hugging Face Hub.
         pooling: One or several, each of which makes a row; by default each model's own.
         split: `train`, `dev` or `test`, where a task has it.
-        classifier: Of transfer tasks; `mlp` has 50 hidden units.
+        classifier: Of transfer tasks: `logistic`, or `mlp` with 50 hidden units, which paper 1's Table 9 has.
         prototyping: Transfer tasks by SentEval's quick settings instead of the papers'.
+        seeds: Of the classifiers of transfer tasks: how many, from 1 on, or which; figures are means. By default
+            SentEval's own seed, 1111.
         batch_size: Sentences at a time.
         device: `cpu`, `cuda`, `cuda:1`, `mps` ...; by default the fastest there is.
         precision: `float32` or `bfloat16`, for models that are loaded by name.
@@ -82,7 +85,7 @@ def evaluate(
     """
     if suite and split:
         raise IsotropeError("a suite measures test splits; for another split name tasks instead of a suite")
-    options = {"split": split, "classifier": classifier, "prototyping": prototyping}
+    options = {"split": split, "classifier": classifier, "prototyping": prototyping, "seeds": _numbers(seeds)}
     groups, poolings = group_models(models), [pooling] if isinstance(pooling, str) else list(pooling)
     with display.waiting("Reading tasks"):
         opened, absent = _open(suite, _several(tasks), Path(data) if data else None, options)
@@ -91,6 +94,14 @@ def evaluate(
     rows = [row for group in groups for row in _rows(group, poolings, opened, bool(suite), display, **settings)]
     with display.waiting("Comparing"):
         return _results(rows, opened, absent, suite)
+
+
+def _numbers(seeds: int | Sequence[int] | None) -> tuple[int, ...] | None:
+    """`8` is 1 to 8."""
+    chosen = tuple(range(1, seeds + 1)) if isinstance(seeds, int) else tuple(dict.fromkeys(seeds or ()))
+    if not chosen and seeds is not None:
+        raise IsotropeError("seeds=: at least one is needed", argument="seeds=")
+    return chosen or None
 
 
 def _several(tasks: AnyTask | Iterable[AnyTask]) -> list[AnyTask]:

@@ -21,13 +21,15 @@ if TYPE_CHECKING:
 class FrozenLayersSpec(GuideSpec):
     """h_i,k = p(H_i,k): one pooled vector of every layer (paper 1, section 3.1), of which sigma may choose one.
 
-    `layers` counts from 0, the embeddings; None is all. `sampler`: `all` gives every layer's vector, (n, layers, dim);
-    `uniform` draws one layer for each sentence; `weighted` draws by `weights`; `last-k` draws among the last `k`.
+    `layers` counts from 0, the embeddings; `first_layer` is one, and all above it; below 0 both count from the end, -1
+    is the last. Without either it is all. `sampler`: `all` gives every layer's vector, (n, layers, dim); `uniform`
+    draws one layer for each sentence; `weighted` draws by `weights`; `last-k` draws among the last `k`.
     """
 
     kind: Literal["frozen-layers"] = "frozen-layers"
     pooling: Literal["max", "mean", "cls"] = "max"
     layers: tuple[int, ...] | None = Field(default=None, min_length=1)
+    first_layer: int | None = None
     sampler: Literal["all", "uniform", "weighted", "last-k"] = "all"
     weights: tuple[float, ...] | None = None
     k: int | None = Field(default=None, ge=1)
@@ -38,6 +40,8 @@ class FrozenLayersSpec(GuideSpec):
         for key, sampler in (("weights", "weighted"), ("k", "last-k")):
             if (getattr(self, key) is not None) != (self.sampler == sampler):
                 raise ValueError(f"sampler '{sampler}' and {key} belong together; give both or neither")
+        if self.layers is not None and self.first_layer is not None:
+            raise ValueError("layers and first_layer are both given; leave out one of them")
         if self.weights is not None and (min(self.weights) < 0 or sum(self.weights) == 0):
             raise ValueError("weights are shares: none below 0, and not all of them 0")
         return self
@@ -61,10 +65,7 @@ class FrozenLayers(Guide):
         super().__init__(student.backbone.dim, dropout=spec.dropout)
         self.backbone = copy.deepcopy(student.backbone)
         self.pool = TokenPooling(self.dim, spec.pooling)
-        there = range(self.backbone.layers + 1)
-        self.layers = tuple(there if spec.layers is None else spec.layers)
-        if not set(self.layers) <= set(there):
-            raise IsotropeError(f"guide.layers {list(self.layers)}: this encoder's layers are 0 to {there[-1]}")
+        self.layers = _layers(spec, self.backbone.layers + 1)
         self.shares = self._shares(spec)
         self.keep_frozen()
 
@@ -103,3 +104,15 @@ class FrozenLayers(Guide):
             raise IsotropeError(f"guide.k {spec.k}: this encoder's guide has {n} layers")
         drawn = [0.0] * (n - spec.k) + [1.0] * spec.k if spec.k else [1.0] * n
         return torch.tensor(spec.weights or drawn, dtype=torch.float)
+
+
+def _layers(spec: FrozenLayersSpec, count: int) -> tuple[int, ...]:
+    """The layers that are shown, of `count` with the embeddings."""
+    key, given = ("layers", spec.layers) if spec.first_layer is None else ("first_layer", (spec.first_layer,))
+    if given is None:
+        return tuple(range(count))
+    if not all(-count <= layer < count for layer in given):
+        asked = list(given) if key == "layers" else given[0]
+        raise IsotropeError(f"guide.{key} {asked}: this encoder's layers are 0 to {count - 1}")
+    found = tuple(layer % count for layer in given)
+    return found if key == "layers" else tuple(range(found[0], count))

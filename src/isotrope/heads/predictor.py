@@ -7,24 +7,27 @@ from typing import ClassVar, Literal
 from pydantic import Field
 from torch import nn
 
-from isotrope.heads.base import HeadSpec
+from isotrope.heads.base import SizedHead
 
 
-class Predictor(HeadSpec):
-    """`blocks` networks of three linear layers, k d, k d, d, with batch norm and ReLU on the inner ones; k is `ratio`.
+class Predictor(SizedHead):
+    """`blocks` networks of three linear layers, k d, k d, d, with batch norm and ReLU on the inner ones; k is 8.
 
     The published code stacks three such blocks and normalises behind the first layer of each only (`norm` "first").
     """
 
     kind: Literal["predictor"] = "predictor"
-    ratio: float = Field(default=8, gt=0, le=1000)
     blocks: int = Field(default=1, ge=1)
     norm: Literal["inner", "first"] = "inner"
     over_the_batch: ClassVar[bool] = True
 
+    def usual_width(self, dim: int) -> int:
+        """The paper's k is 8."""
+        return 8 * dim
+
     def build(self, dim: int, out: int, std: float) -> nn.Module:
         """The blocks; only the last layer of all is `out` wide."""
-        hidden = max(1, round(self.ratio * dim))
+        hidden = self.inner_width(dim)
         parts: list[nn.Module] = []
         for k in range(self.blocks):
             parts += [nn.Linear(dim, hidden), nn.BatchNorm1d(hidden), nn.ReLU(), nn.Linear(hidden, hidden)]

@@ -49,7 +49,7 @@ class Tower(nn.Module):
                 f"the guide's vectors are {guide_dim} wide, the student's {dim}: one projection can't serve both; "
                 'set heads.guide = "none"'
             )
-        width = dim if spec is None else spec.width(dim)
+        width = dim if spec is None else spec.own_width(dim)
         self.out = width if shared else guide_dim  # how wide the vectors are that are compared
         self.projection = nn.Identity() if spec is None else spec.build(dim, width, std)
         self.predictor: nn.Module = nn.Identity()

@@ -44,16 +44,27 @@ class Views(Section):
 
 
 class PoolingChoice(Section):
-    """`training` is pooled while learning, `evaluation` is what is saved and measured; `own`: as the encoder has it."""
+    """`training` is pooled while learning, `evaluation` is what is saved and measured; `own`: as the encoder has it.
+
+    `keep_mlp`: the MLP of `cls-mlp`, which `evaluation` does without, is where that of the next stage begins.
+    """
 
     training: PoolingName = "cls"
     evaluation: PoolingName = "cls"
+    keep_mlp: bool = False
+
+    @model_validator(mode="after")
+    def _something_to_keep(self) -> PoolingChoice:
+        if self.keep_mlp and (self.training != "cls-mlp" or self.evaluation == "cls-mlp"):
+            raise ValueError("keep_mlp has no effect: it is for training 'cls-mlp' with an evaluation without the MLP")
+        return self
 
 
 class Training(Section):
     """Numbers of the optimiser, the schedule, and how the run is watched."""
 
     batch_size: int = Field(default=64, ge=2)
+    batch_per_device: bool = False  # batch_size is that of each process, not of all together
     optimiser: Literal["adamw", "adam", "adamw-uncorrected"] = "adamw"  # adam: weight decay is part of the gradient
     learning_rate: float = Field(default=3e-5, gt=0)
     epochs: float = Field(default=1, gt=0)
@@ -70,7 +81,9 @@ class Training(Section):
     layers: int | None = Field(default=None, ge=1)  # only the last so many learn, and what is behind; None: all
     keep_start: float = Field(default=0.0, ge=0, lt=1)  # share of the starting weights in what is measured and saved
     drop_last: bool = True
+    few_shot: int | None = Field(default=None, ge=1)  # only so many rows, repeated to the size of the whole text
     eval_steps: int = Field(default=50, ge=1)
+    eval_epochs: bool = False  # at the end of each epoch too
     save_steps: int = Field(default=50, ge=1)
     patience: int | None = Field(default=None, ge=1)  # evaluations without a new best after which the run stops
     patience_counts: Literal["no-new-best", "drops"] = "no-new-best"  # drops: falls below the score before, of all time
@@ -170,6 +183,14 @@ class Recipe(Section):
     def full_name(self) -> str:
         """`name:variant`."""
         return f"{self.name}:{self.variant}"
+
+    @model_validator(mode="after")
+    def _hands_on_what_is_read(self) -> Recipe:
+        for number, stage in enumerate(self.stages):
+            after = self.stages[number + 1 : number + 2]
+            if stage.pooling.keep_mlp and not (after and after[0].pooling.training == "cls-mlp"):
+                raise ValueError("pooling.keep_mlp has no effect: no stage with pooling.training 'cls-mlp' follows")
+        return self
 
     @model_validator(mode="after")
     def _teachers_come_first(self) -> Recipe:

@@ -56,13 +56,15 @@ def plan_batches(
     seed: int,
     drop_last: bool = True,
     held_out: Sequence[int] = (),
+    few: int | None = None,
     folder: Path,
 ) -> Plan:
     """Plans `steps` batches, or those of `epochs` (one, if neither is said), into `folder`.
 
     The same corpus, batch size and seed give the same plan. A row that has a text in common with one of its batch waits
     for the next batch. With `drop_last`, what fills no whole batch at the end of an epoch is left out; otherwise it
-    comes in smaller batches. Rows in `held_out` never come.
+    comes in smaller batches. Rows in `held_out` never come. Only `few` of the others do if it is said, drawn by the
+    seed; each comes so often that an epoch is about as long as with all, and so may be in a batch several times.
     """
     _check_size(corpus, batch_size, len(held_out))
     rows = len(corpus) - len(held_out)
@@ -76,7 +78,12 @@ def plan_batches(
             if most == 0:
                 break
             starts.append(planned)
-            for block in _first(most, _epoch(corpus, batch_size, seed, epoch, drop_last, held_out)):
+            blocks = (
+                _epoch(corpus, batch_size, seed, epoch, drop_last, held_out)
+                if few is None
+                else _repeated(_drawn(len(corpus), held_out, few, seed), rows, batch_size, seed, epoch, drop_last)
+            )
+            for block in _first(most, blocks):
                 append(block)
                 planned += len(block)
             if not planned:
@@ -164,6 +171,29 @@ def _epoch(
         rows = permuted(start, stop, len(corpus), seed, epoch)
         yield from batches.put(rows[~np.isin(rows, held_out)] if len(held_out) else rows)
     yield from batches.rest(drop_last)
+
+
+def _drawn(rows: int, held_out: Sequence[int], few: int, seed: int) -> IntArray:
+    """`few` rows that are not held out."""
+    free = np.setdiff1d(np.arange(rows), held_out)
+    if few > len(free):
+        raise IsotropeError(f"training.few_shot {few}: there are {len(free)} rows to draw from")
+    chosen: IntArray = np.random.default_rng(seed).choice(free, few, replace=False)
+    return chosen
+
+
+def _repeated(
+    chosen: IntArray, size: int, batch_size: int, seed: int, epoch: int, drop_last: bool
+) -> Iterator[IntArray]:
+    """An epoch of the same few rows, each `size` // few times (ConSERT's code, `do_upsampling`), in random order."""
+    total = max(1, size // len(chosen)) * len(chosen)
+    rows = chosen[permuted(0, total, total, seed, epoch) % len(chosen)]
+    whole = total - total % batch_size
+    if not whole and drop_last:
+        raise IsotropeError(f"training.few_shot {len(chosen)}: repeated they are {total}, less than a batch")
+    yield rows[:whole].reshape(-1, batch_size)
+    if whole < total and not drop_last:
+        yield np.array([[*rows[whole:].tolist(), *[ABSENT] * (batch_size - total + whole)]])
 
 
 class _Batches:

@@ -40,6 +40,13 @@ def finished(student: Encoder, started: Encoder, stage: Stage) -> Encoder:
     return result.with_after_pooling([*result.after_pooling, *without_last_normalize(started.after_pooling)[1]])
 
 
+def handed_on(student: Encoder, started: Encoder, stage: Stage) -> Encoder:
+    """The student as the next stage gets it: as it is saved, or still with the MLP that it learnt with."""
+    if not stage.pooling.keep_mlp:
+        return finished(student, started, stage)
+    return student.with_after_pooling([*student.after_pooling, *without_last_normalize(started.after_pooling)[1]])
+
+
 def with_teacher(recipe: Recipe, teacher: str) -> dict[str, Any]:
     """Settings that make `teacher` the one that every stage learns from: its guide, where that is another encoder and
     was not made before, and in place of teachers that are distilled and are not what the stage starts from.

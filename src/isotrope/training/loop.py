@@ -63,6 +63,7 @@ class LoopSettings:
     log_steps: int
     save_steps: int
     eval_steps: int = 0
+    also_eval: frozenset[int] = frozenset()  # further steps after which the model is measured
     accumulation: int = 1
     keep_best: bool = False  # end with the weights of the best evaluation, not the last
     precision: str = "float32"
@@ -194,10 +195,11 @@ class Loop:
         settings, last = self.settings, self.step == self.settings.steps
         if self.step % settings.log_steps == 0:
             self.log_losses()
-        if self.measure is not None and (last or self.step % settings.eval_steps == 0):
+        also = self.step in settings.also_eval
+        if self.measure is not None and (last or also or self.step % settings.eval_steps == 0):
             self.evaluate()
         ends = last or stopped or self.should_stop(self.evaluations)
-        if ends or self.step % settings.save_steps == 0:
+        if ends or self.step % settings.save_steps == 0 or (also and settings.keep_best):
             self.save()
 
     def log_losses(self) -> None:

@@ -25,6 +25,7 @@ from isotrope.text.sources import Source, as_sources, shown
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     finished,
+    handed_on,
     make_batches,
     make_learner,
     probe,
@@ -184,7 +185,7 @@ class Session:
         )
         bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
         stage_loop(learner, batches, monitor, folder, bar).run(resume=resume)
-        return finished(learner.tuned(), started, stage).eval()
+        return handed_on(learner.tuned(), started, stage).eval()
 
     def save(self, encoder: Encoder, folder: Path) -> None:
         """Saves what a stage or the run made; what was there already is left as it is."""

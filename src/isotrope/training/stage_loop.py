@@ -49,6 +49,7 @@ def stage_loop(learner: Learner, batches: StageBatches, monitor: Monitor, folder
             log_steps=min(10, training.eval_steps),
             save_steps=training.eval_steps if best else training.save_steps,
             eval_steps=training.eval_steps,
+            also_eval=_epoch_ends(batches, training.gradient_accumulation) if training.eval_epochs else frozenset(),
             accumulation=training.gradient_accumulation,
             keep_best=best,
             precision=training.precision,
@@ -62,3 +63,8 @@ def stage_loop(learner: Learner, batches: StageBatches, monitor: Monitor, folder
         should_stop=out_of_patience,
         advice="lower training.learning_rate or raise objective.temperature",
     )
+
+
+def _epoch_ends(batches: StageBatches, accumulation: int) -> frozenset[int]:
+    """The step with the last batch of each epoch."""
+    return frozenset(-(-start // accumulation) for start in batches.plan.epoch_starts[1:])

@@ -10,7 +10,7 @@ import pytest
 
 from isotrope.evaluation import Pairs, load_pairs
 from isotrope.evaluation.data.pairs import PairSource
-from isotrope.evaluation.data.places import data_folder
+from isotrope.evaluation.data.places import MissingDataError, data_folder
 from isotrope.evaluation.tasks import TASKS
 from isotrope.io.errors import IsotropeError
 
@@ -168,9 +168,32 @@ def test_hub_set_of_languages_with_its_own_name_for_the_score(hub: Path) -> None
 
 
 def test_hub_score_that_is_missing(hub: Path) -> None:
-    publish(hub, "sickr", "test.jsonl", (1, "a", "b"), (None, "c", "d"))
-    with pytest.raises(IsotropeError, match="mteb/sickr-sts: test: row 2: the score 'None' is not a number"):
-        load_pairs("sickr")
+    publish(hub, "stsb", "test.jsonl", (1, "a", "b"), (None, "c", "d"))
+    with pytest.raises(IsotropeError, match="mteb/stsbenchmark-sts: test: row 2: the score 'None' is not a number"):
+        load_pairs("stsb")
+
+
+@pytest.mark.parametrize(("pairs", "accepted"), [(4927, True), (9927, False)])
+def test_sick_of_the_hub_is_the_4_927_pairs_that_figures_are_published_for_or_none(
+    hub: Path, pairs: int, accepted: bool
+) -> None:
+    publish(hub, "sickr", "test.jsonl", *((k % 5, f"a {k}", f"b {k}") for k in range(pairs)))
+    if accepted:
+        assert len(load_pairs("sickr").scores) == 4927
+    else:
+        with pytest.raises(MissingDataError, match=r"has 9,927 pairs as its test set, where .* published for 4,927"):
+            load_pairs("sickr")
+
+
+def test_the_spanish_of_2014_and_the_translated_tracks_of_2017_are_read_from_files(tmp_path: Path, hub: Path) -> None:
+    write(tmp_path, "sts/sts14_es.tsv", "subtask|score|sentence1|sentence2", "news|3|uno|dos", "wikipedia|1|a|b")
+    assert load_pairs("sts14-es", data=tmp_path).subtask == ["news", "wikipedia"]
+    write(tmp_path, "sts17/sts17_en-de.tsv", "score|sentence1|sentence2", "3|one|eins")
+    assert load_pairs("sts17-translated:en-de", data=tmp_path) == Pairs(["one"], ["eins"], [3], ["en-de"])
+    for config in ("en-de", "fr-en"):
+        publish(hub, "sts17-translated", f"{config}.jsonl", (2, config, config))
+    card(hub, "sts17-translated", {config: f"{config}.jsonl" for config in ("en-de", "fr-en")})
+    assert load_pairs("sts17-translated:en-fr").sentences1 == ["fr-en"]
 
 
 def test_no_network_and_no_file_says_what_to_give(tmp_path: Path, hub: Path) -> None:

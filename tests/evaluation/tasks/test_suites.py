@@ -73,9 +73,9 @@ def test_every_task_has_a_heading_and_the_order_is_that_of_the_papers() -> None:
     assert suites()["papers"] == [
         *("stsb", "sts12", "sts13", "sts14", "sts15", "sts16", "sickr"),
         *("mr", "cr", "subj", "mpqa", "sst2", "trec", "mrpc"),
-        *("sts17", "cnsd-stsb", "arguments"),
+        *("sts14-es", "sts17", "sts17-translated", "cnsd-stsb", "arguments"),
     ]
-    assert suites()["multilingual"] == ["sts17", "stsb-multi", "cnsd-stsb", "tatoeba"]
+    assert suites()["multilingual"] == ["sts14-es", "sts17", "sts17-translated", "stsb-multi", "cnsd-stsb", "tatoeba"]
 
 
 class Placed(Task):
@@ -110,5 +110,5 @@ def test_domains_are_one_table_whatever_each_is_measured_by() -> None:
 
 def test_what_is_at_hand_of_the_real_data(shared_data: Path) -> None:
     tasks, absent = open_suite("all", data=shared_data)
-    assert absent == ["sts15", "sts16", "sickr", "cr", "trec"]
+    assert absent == ["sts15", "sts16", "sickr", "cr", "trec", "sts14-es", "sts17-translated"]
     assert len(tasks) == 4 + 5 + 7 + 5 + 1 + 1 + 1 + 6

@@ -88,6 +88,20 @@ def test_items_and_sentences(data: Path) -> None:
     assert open_task("sst2", data=data).items == "30 rows"
 
 
+def test_several_seeds_of_the_classifiers_are_averaged(encoder: isotrope.Encoder, data: Path) -> None:
+    """Each is what it is alone; the rows' correctness, which intervals are made of, is averaged too."""
+    options = {"data": data, "prototyping": True, "classifier": "mlp"}
+    with remembered(encoder) as vectors:
+        alone = [open_task("sst2", seeds=(seed,), **options).measure(vectors) for seed in (1, 2)]
+        both = open_task("sst2", seeds=(1, 2), **options).measure(vectors)
+    accuracies = [outcome.figures["accuracy"].value for outcome in alone]
+    assert both.figures["accuracy"].value == pytest.approx(np.mean(accuracies))
+    assert both.as_json["seeds"] == {"1": alone[0].as_json, "2": alone[1].as_json}
+    items = [outcome.figures["accuracy"].samples[0].values for outcome in alone]
+    assert np.allclose(both.figures["accuracy"].samples[0].values, np.mean(items, axis=0))
+    assert open_task("sst2", seeds=(1, 2), **options).remark.endswith("mean of 2 seeds")
+
+
 def test_it_is_said_how_a_transfer_task_is_measured(data: Path) -> None:
     paper, quick = open_task("sst2", data=data), open_task("sst2", data=data, prototyping=True, classifier="mlp")
     assert paper.remark == "Transfer tasks: logistic regression, 10 folds, adam, batch 64, tenacity 5, epoch size 4"

@@ -85,6 +85,8 @@ def moved(learner: Learner, by: float = 0.01) -> Learner:
 def loop_of(recipe: str, model: str, folder: Path, score: Callable[[Any], float] | None = None, **changes: Any) -> Loop:
     """A small run of a recipe's first stage: `DATA`, batches of 4, measured at every step."""
     often = {"training.batch_size": 4, "training.eval_steps": 1, "training.save_steps": 1}
+    if recipes.load(recipe).stages[0].heads.projection:
+        often["heads.projection.width"] = 16  # 4,096 would be most of so small a run
     learner = learner_of(recipe, model, **often | changes)
     stage, student = learner.stage, learner.student
     corpus = build_corpus([DATA], stage.columns, folder / "corpus")

@@ -6,12 +6,16 @@ What its views do is in `test_consert_views`.
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from safetensors.torch import load_file
 from scipy.stats import spearmanr
 from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
@@ -22,11 +26,13 @@ from isotrope import recipes
 from isotrope.cli import app
 from isotrope.evaluation import Pairs, load_pairs, score_pairs
 from isotrope.evaluation.correlation import correlations
+from isotrope.io.errors import IsotropeError
 from isotrope.training.assemble import finished
 from isotrope.training.learner import Learner
 from isotrope.training.optimisers import UncorrectedAdamW
+from isotrope.training.stage_text import read_stage_text
 
-from .reading import OTHERS, TEXTS, VARIANTS, cases, everywhere, learner_of, loop_of, value
+from .reading import BUNDLED, OTHERS, TEXTS, VARIANTS, cases, everywhere, learner_of, loop_of, value
 
 TABLE = [
     *("native dropout", "large, unsupervised", "cutoff rates", "where", "shuffle", "token cutoff", "feature cutoff"),
@@ -47,8 +53,8 @@ ROWS = [
     ("cutoff rates", ["consert-sup-unsup/1"], "views.second.rate", 0.2, 0.1),
     ("cutoff rates", ["consert/0"], "views.first.rate", 0.2, 0.2),
     ("where", ["consert/0"], "views.first.variant", "paper", "official"),
-    ("where", ["consert/0"], "views.first.at", "word", "embeddings"),
-    ("where", [*JOINT, "consert-sup-unsup/1"], "views.second.at", "word", "embeddings"),
+    ("where", ["consert/0"], "views.first.at", "embeddings", "embeddings"),
+    ("where", [*JOINT, "consert-sup-unsup/1"], "views.second.at", "embeddings", "embeddings"),
     ("shuffle", SHUFFLE, "views.second.variant", "paper", "official"),
     ("shuffle", SHUFFLE, "views.second.specials", False, True),
     ("shuffle", SHUFFLE, "views.second.offset", True, False),
@@ -78,6 +84,7 @@ ROWS = [
     ("agreeing", [*JOINT, *UNSUP], "objective.temperature", 0.1, 0.1),
     ("agreeing", JOINT, "supervision.weight", 1.0, 1.0),
     ("agreeing", ALL, "training.eval_steps", 200, 200),
+    ("selection / test", ALL, "training.eval_epochs", False, True),
     ("agreeing", ALL, "training.warmup", 0.1, 0.1),
     ("agreeing", ALL, "heads.projection", None, None),
 ]
@@ -241,3 +248,40 @@ def test_sts_merges_all_pairs_and_has_both_means_too() -> None:
         }
     )
     assert len({round(figure, 6) for figure in figures.values()}) == 3
+
+
+def _next(coming: Iterator[float], encoder: Any) -> float:
+    return next(coming)
+
+
+def test_selection_and_test_look_at_the_end_of_each_epoch_too_in_the_code(tiny: str, tmp_path: Path) -> None:
+    """40 rows in batches of 4: an epoch has 10 steps."""
+    changes = {"training.eval_steps": 8, "training.save_steps": 8, "training.epochs": 2, "training.learning_rate": 1e-3}
+    for variant, measured in (("paper", [0, 8, 16, 20]), ("official", [0, 8, 10, 16, 20])):
+        folder = tmp_path / variant
+        coming = iter([1.0, 2.0, 5.0, 3.0, 4.0])
+        loop = loop_of(f"consert:{variant}", tiny, folder, partial(_next, coming), **changes)
+        loop.run()
+        assert [line["step"] for line in loop.evaluations] == measured
+    assert loop.best_step == 10
+    weights = load_file(folder / "checkpoint-10" / "model.safetensors")  # where it was measured it is kept
+    assert all(torch.equal(one, weights[f"student.{name}"]) for name, one in loop.model.student.named_parameters())
+
+
+@pytest.mark.parametrize("few", [1, 10])
+def test_few_texts_are_repeated_to_the_size_of_the_whole_and_may_meet_in_a_batch(few: int, tmp_path: Path) -> None:
+    """Figure 6, and `do_upsampling` of the code: int(1 / share) times each."""
+    settings = {"training.few_shot": few, "training.epochs": 2, "training.batch_size": 32}
+    stage = recipes.load("consert:official", settings).stages[0]
+    text = read_stage_text(stage, tmp_path, [BUNDLED[:100]], None, isotrope.load(), scored=True, resume=False)
+    for epoch in (0, 1):
+        rows = [row for k in range(4 * epoch, 4 * epoch + 4) for row in text.plan[k].tolist()]
+        assert set(Counter(rows).values()) == {100 // few}
+        assert len(set(rows)) == few
+    assert len(text.plan) == 8
+
+
+def test_more_few_texts_than_there_are_is_refused(tmp_path: Path) -> None:
+    stage = recipes.load("consert", {"training.few_shot": 101}).stages[0]
+    with pytest.raises(IsotropeError, match=r"training\.few_shot 101: there are 100 rows to draw from"):
+        read_stage_text(stage, tmp_path, [BUNDLED[:100]], None, isotrope.load(), scored=True, resume=False)

@@ -2,34 +2,56 @@
 
 from __future__ import annotations
 
+import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pytest
 import torch
 from torch import nn
 
 import isotrope
+from isotrope import recipes
+from isotrope.io.errors import IsotropeError
 from isotrope.objectives import info_nce
 from isotrope.training.assemble import finished
 from isotrope.training.learner import Learner
 from isotrope.training.run import train
+from isotrope.training.stage_text import read_stage_text, whole_batch
 from isotrope.training.teacher_cache import VectorCache
 
-from .reading import DATA, OTHERS, TEXTS, learner_of, loop_of, value
+from .reading import BUNDLED, DATA, OTHERS, TEXTS, everywhere, learner_of, loop_of, value
 
 TABLE = [
-    *("base learning rate", "parameter 1 temperature", "teacher of 1024, student of 768", "CLS with MLP", "queue"),
+    *(
+        "base learning rate",
+        "batch",
+        "parameter 1 temperature",
+        "teacher of 1024, student of 768",
+        "CLS with MLP",
+        "queue",
+    ),
     *("teacher dropout",),
 ]
 
+PARALLEL = [*everywhere("parallel", "parallel-teacher", "parallel-dual", "parallel-multilingual")]
+PARALLEL += ["parallel-pipeline/0", "parallel-pipeline/2"]
+PAPER = [*PARALLEL, *everywhere("parallel-nli", "nli-finetune"), "parallel-pipeline/1"]
 ROWS: list[tuple[str, str, str, str, Any]] = [  # row, recipe/stage, variant, path, value
     ("base learning rate", "parallel/0", "paper", "training.learning_rate", 2e-4),  # printed "we-4"; its Table 6
     ("base learning rate", "parallel/0", "large", "training.learning_rate", 5e-5),
     ("base learning rate", "parallel-teacher/0", "paper", "training.learning_rate", 5e-5),
     ("base learning rate", "parallel-multilingual/0", "paper", "training.learning_rate", 2e-4),
+    ("batch", "parallel/0", "paper", "training.batch_size", 400),
+    *(("batch", place, "paper", "training.batch_per_device", True) for place in PAPER),
+    *(("parameter 1 temperature", place, "scale", "objective.temperature", math.exp(-1)) for place in PARALLEL),
+    *(("parameter 1 temperature", place, "paper", "objective.temperature_rate", 0.01) for place in PARALLEL),
     ("parameter 1 temperature", "parallel/0", "paper", "objective.temperature", 1.0),
     ("parameter 1 temperature", "parallel/0", "paper", "objective.learnable_temperature", True),
+    ("CLS with MLP", "parallel-pipeline/0", "paper", "pooling.keep_mlp", True),
+    ("CLS with MLP", "parallel-nli/0", "paper", "pooling.keep_mlp", True),
     ("CLS with MLP", "parallel/0", "paper", "pooling.training", "cls-mlp"),
     ("CLS with MLP", "parallel/0", "paper", "pooling.evaluation", "cls"),
     ("queue", "parallel/0", "paper", "queue.size", 10_000),
@@ -60,16 +82,45 @@ def test_parameter_1_temperature_is_learnt_on_a_log_scale_undecayed_and_clamped(
     learner = loop.model
     scale = learner.objective_state.log
     assert (float(scale.detach()), float(learner.objective_state().detach())) == (0.0, 1.0)
-    decayed, exempt = loop.optimiser.param_groups
-    assert not any(one is scale for one in decayed["params"])
-    assert any(one is scale for one in exempt["params"])
-    assert exempt["weight_decay"] == 0
+    *others, own = loop.optimiser.param_groups
+    assert not any(one is scale for group in others for one in group["params"])
+    assert own["params"] == [scale]
+    assert (own["weight_decay"], own["initial_lr"], others[0]["initial_lr"]) == (0, 0.01, 2e-4)
     learner(**inputs(learner))["loss"].backward()
     assert float(scale.grad) != 0
     with torch.no_grad():
         scale.fill_(-20)
     learner.after_step(0.5)
     assert float(learner.objective_state().detach()) == pytest.approx(0.01)
+
+
+@pytest.mark.parametrize("processes", [1, 8])
+def test_batch_is_that_of_each_process(processes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`torchrun --nproc-per-node 8` gives the paper's 3,200; a batch that is not said to be so is that of all."""
+    monkeypatch.setenv("WORLD_SIZE", str(processes))
+    assert whole_batch(recipes.load("parallel").stages[0].training) == 400 * processes
+    assert whole_batch(recipes.load("simcse").stages[0].training) == 64
+    stage = recipes.load("parallel", {"training.batch_size": 2, "guide.model": "bundled"}).stages[0]
+    read = partial(read_stage_text, stage, tmp_path, [DATA], None, isotrope.load(), scored=True)
+    assert len(read(resume=False).plan[0]) == 2 * processes
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    with pytest.raises(IsotropeError, match=rf"now they would have 4: .* resume it with {processes} processes"):
+        read(resume=True)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+def test_cls_with_mlp_of_one_stage_is_where_the_next_begins_if_it_is_kept(
+    keep: bool, tiny: str, tmp_path: Path
+) -> None:
+    rates = {"stages.0.training.learning_rate": 0.1, "stages.1.training.learning_rate": 1e-12}
+    settings = {"training.batch_size": 4, "stages.0.queue.size": 4, "stages.0.pooling.keep_mlp": keep} | rates
+    triplets = {name: BUNDLED[k : k + 40] for k, name in enumerate(("anchor", "positive", "negative"))}
+    text = [pandas.DataFrame(DATA), pandas.DataFrame(triplets)]
+    encoder = train(text, "parallel-nli", tiny, tmp_path / "run", steps=2, teacher=tiny, set=settings).encoder
+    begun = isotrope.load(tiny).backbone.model.pooler.dense.weight
+    moved = float((encoder.after_pooling[0].linear.weight - begun).detach().abs().max())
+    assert (moved > 0.05) == keep
+    assert moved > 0.05 or moved < 1e-6
 
 
 def test_teacher_of_1024_student_of_768_meet_through_a_linear_map_that_is_dropped(tiny: str) -> None:

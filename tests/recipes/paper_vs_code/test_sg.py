@@ -11,6 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file
 from torch import Tensor, nn
+from transformers import BertConfig, BertModel
 
 import isotrope
 from isotrope.text import read_table
@@ -40,7 +41,7 @@ ROWS = [
     ("layer sampler", everywhere(*SG), "guide.layers", None, None),
     ("frozen copy", everywhere(*SG), "guide.dropout", False, True),
     ("projection head f", ALL, "heads.projection.layers", 2, 2),
-    ("projection head f", ALL, "heads.projection.ratio", 4096 / 768, 4096 / 768),
+    ("projection head f", ALL, "heads.projection.width", 4096, 4096),
     ("regulariser", ALL, "objective.anchor", 0.1, 0.1),
     ("regulariser", ALL, "training.freeze_embeddings", True, True),
     ("weight decay", ALL, "training.weight_decay", 0.01, 0.01),  # not stated, as the next three
@@ -184,14 +185,26 @@ def test_frozen_copy_has_its_dropout_switched_on_again_in_the_code() -> None:
         assert not any(parameter.requires_grad for parameter in learner.guide.parameters())
 
 
+@pytest.mark.parametrize("layers", [12, 24])
+def test_the_variant_for_senteval_has_all_layers_from_the_fourth(layers: int, tiny: str, tmp_path: Path) -> None:
+    """As SBERT-WK has it, for BERT-large too."""
+    config = BertConfig.from_pretrained(Path(tiny).parent, num_hidden_layers=layers, hidden_size=8, intermediate_size=8)
+    BertModel(config).save_pretrained(tmp_path)
+    isotrope.load().tokenizer.save_pretrained(tmp_path)
+    learner = learner_of("sg-opt:senteval", str(tmp_path)).eval()
+    batch = learner.student.batch(TEXTS)
+    shown = learner.guide(batch, learner.student)  # (sentences, layers, dim)
+    wanted = [batch.unpack(state) for state in learner.student.backbone.hidden_states(batch)[4:]]
+    means = [(tokens * mask[..., None]).sum(1) / mask.sum(1, keepdim=True) for tokens, mask in wanted]
+    assert torch.allclose(shown, torch.stack(means, dim=1), atol=1e-5)
+
+
 def test_projection_head_f() -> None:
-    """For BERT-base 768 -> 4,096 -> 4,096, GELU behind both; on c and on h, with gradient through both."""
+    """256 -> 4,096 -> 4,096, as wide as for BERT-base; GELU behind both; on c and on h, with gradient through both."""
     learner = moved(learner_of("sg-opt:official"))
-    spec = learner.stage.heads.projection
-    assert spec is not None
-    head = spec.build(768, spec.width(768), std=0.02)
+    head = learner.tower.projection
     assert [type(part) for part in head] == [nn.Linear, nn.GELU, nn.Linear, nn.GELU]
-    assert [part.weight.shape for part in head if isinstance(part, nn.Linear)] == [(4096, 768), (4096, 4096)]
+    assert [part.weight.shape for part in head if isinstance(part, nn.Linear)] == [(4096, 256), (4096, 4096)]
     linear = [part for part in learner.tower.projection if isinstance(part, nn.Linear)]
     assert [float(part.weight.detach().std()) for part in linear] == pytest.approx([0.02, 0.02], rel=0.01)
     assert not any(bool(part.bias.any()) for part in linear)

@@ -85,7 +85,7 @@ def test_a_number_of_the_text(place: str, variant: str, path: str, stated: Any) 
 
 def test_the_pipeline_is_its_steps_in_a_row() -> None:
     first, between, last = recipes.load("parallel-pipeline").stages
-    assert differences(first, recipes.load("parallel-teacher").stages[0]) == {"start"}
+    assert differences(first, recipes.load("parallel-teacher").stages[0]) == {"start", "pooling.keep_mlp"}
     assert differences(between, recipes.load("nli-finetune:large").stages[0]) == set()
     own = {"start", "guide.model", "views.first.column", "views.second.column"}
     assert differences(last, recipes.load("parallel").stages[0]) == own
@@ -102,3 +102,16 @@ def test_joint_unsup_begins_with_joint(variant: str) -> None:
 def differences(one: recipes.Stage, other: recipes.Stage) -> set[str]:
     left, right = flat(one.model_dump()), flat(other.model_dump())
     return {path for path in left.keys() | right.keys() if left.get(path) != right.get(path)}
+
+
+def test_the_best_rows_of_paper_4_are_step_b_and_the_fine_tuning_in_a_row() -> None:
+    for variant in ("paper", "large"):
+        first, last = recipes.load(f"parallel-nli:{variant}").stages
+        assert differences(first, recipes.load(f"parallel:{variant}").stages[0]) == {"pooling.keep_mlp"}
+        assert differences(last, recipes.load(f"nli-finetune:{variant}").stages[0]) == set()
+
+
+def test_bsl_sbert_is_sbert_and_the_bootstrap_in_a_row() -> None:
+    first, last = recipes.load("bsl-sbert").stages
+    assert differences(first, recipes.load("sbert-nli").stages[0]) == set()
+    assert differences(last, recipes.load("bsl-post").stages[0]) == set()

@@ -136,7 +136,7 @@ def test_without_a_supervised_loss_it_is_refused_in_words(encoder: Encoder, sent
 
 
 @pytest.mark.parametrize(
-    ("variant", "norm", "at"), [("paper", "sentence", "word"), ("official", "token", "embeddings")]
+    ("variant", "norm", "at"), [("paper", "sentence", "embeddings"), ("official", "token", "embeddings")]
 )
 def test_the_part_attacks_the_batch_that_it_is_shown(
     precise: Encoder, batch: Batch, variant: str, norm: str, at: str

@@ -35,7 +35,7 @@ SEEN = {
     "shuffle": VIEWS.make("shuffle"),
     "feature-cutoff": VIEWS.make("feature-cutoff", rate=0.3),
     "behind-layernorm": VIEWS.make("token-cutoff", variant="official", rate=0.3),
-    "dropout": VIEWS.make("dropout"),
+    "dropout": VIEWS.make("dropout", at="word"),
     "none": None,
 }
 

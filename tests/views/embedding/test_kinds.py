@@ -61,9 +61,7 @@ def test_table_where(encoder: Encoder, sentences: list[str], kind: str) -> None:
     for variant in ("paper", "official"):
         encoder(batch, VIEWS.make(kind, variant=variant))
     hook.remove()
-    paper, official = ((batch.flatten(hidden) == 0).double().mean() for hidden in entered)
-    assert paper == 0
-    assert official > 0.05
+    assert all((batch.flatten(hidden) == 0).double().mean() > 0.05 for hidden in entered)
 
 
 def test_table_shuffle_specials(batch: Batch) -> None:
@@ -138,7 +136,7 @@ def test_table_feature_cutoff_columns_per_sentence(batch: Batch) -> None:
 
 
 def test_table_dropout_view_count_and_rescale(batch: Batch) -> None:
-    """Paper: p 0.2. Code: an exact count, and no 1 / (1 - p) for the rest."""
+    """Paper: p 0.2, "and set their values to zero". Code: an exact count; no 1 / (1 - p) for the rest in either."""
     torch.manual_seed(0)
     embeddings = torch.ones(*batch.input_ids.shape, 32)
     official = batch.flatten(VIEWS.make("dropout", variant="official")(embeddings, batch))
@@ -146,7 +144,7 @@ def test_table_dropout_view_count_and_rescale(batch: Batch) -> None:
     assert set(official.unique().tolist()) == {0, 1}
     paper = batch.flatten(VIEWS.make("dropout")(embeddings, batch))
     assert [int((part == 0).sum()) for part in paper.split(LENGTHS)] != [int(n * 32 * 0.2) for n in LENGTHS]
-    assert set(paper.unique().tolist()) == {0, 1.25}
+    assert set(paper.unique().tolist()) == {0, 1}
 
 
 def test_table_span_cutoff(batch: Batch) -> None:
@@ -159,9 +157,9 @@ def test_table_span_cutoff(batch: Batch) -> None:
         assert len(kept) == max(int(n * 0.85), 1) == kept[-1] - kept[0] + 1
 
 
-@pytest.mark.parametrize(("variant", "at"), [("paper", "word"), ("official", "embeddings")])
+@pytest.mark.parametrize(("variant", "at"), [("paper", "embeddings"), ("official", "embeddings")])
 def test_table_adversarial_norm(encoder: Encoder, sentences: list[str], variant: str, at: str) -> None:
-    """Paper: fast gradient value, no norm given. Code: every token by epsilon, behind LayerNorm."""
+    """Paper: fast gradient value, no norm given. Code: every token by epsilon."""
     attack, batch = VIEWS.make("adversarial", variant=variant, epsilon=0.5), encoder.batch(sentences)
     assert attack.at == at
     view = fast_gradient_view(
@@ -185,10 +183,10 @@ def test_settings_override_those_of_the_variant() -> None:
     assert VIEWS.make("shuffle", variant="official", offset=True) == Shuffle(
         variant="official", specials=True, offset=True
     )
-    assert VIEWS.make("token-cutoff", rate=0.3, at="embeddings", rounding="down") == TokenCutoff(
-        rate=0.3, at="embeddings", rounding="down"
+    assert VIEWS.make("token-cutoff", rate=0.3, at="word", rounding="down") == TokenCutoff(
+        rate=0.3, at="word", rounding="down"
     )
-    assert VIEWS.make("dropout", rate=0.5, rescale=False) == Dropout(rate=0.5, rescale=False)
+    assert VIEWS.make("dropout", rate=0.5, rescale=True) == Dropout(rate=0.5, rescale=True)
     assert VIEWS.make("dropout") == Dropout(rate=0.2)  # what was overridden before is not remembered
 
 

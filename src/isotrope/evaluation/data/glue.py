@@ -27,6 +27,7 @@ class GlueSource:
 
     rows: LabelledSource
     file_note: str = ""  # what is not as in GLUE where the rows come from a file
+    phrases: int = 0  # GLUE's training rows, where those of a file may be others
     validation: LabelledSource | None = None
 
 
@@ -46,7 +47,7 @@ GLUE_TASKS = {
         _source("qnli", "glue/qnli.tsv", ("question", "sentence")),
         validation=LabelledSource("qnli", "glue/qnli_dev.tsv", "", {}, columns=("question", "sentence")),
     ),
-    "sst2": GlueSource(_source("sst2", "transfer/sst2_sentences.tsv", ("text",), names=_SENTENCE)),
+    "sst2": GlueSource(_source("sst2", "transfer/sst2_sentences.tsv", ("text",), names=_SENTENCE), phrases=67_349),
     "cola": GlueSource(_source("cola", "glue/cola.tsv", ("text",), splits=_COLA, names=_SENTENCE)),
     "mrpc": GlueSource(
         _source("mrpc", "transfer/mrpc.tsv", _PAIR, splits={"train": "train", "test": "dev"}),
@@ -75,7 +76,19 @@ def load_glue(task: str, *, data: Path | None = None) -> Glue:
     in_file = labelled_file(source.rows, data)
     if not in_file and source.validation and labelled_file(source.validation, data):
         return _divide(*_halves(load_labelled(source.validation, data)))
-    return _divide(load_labelled(source.rows, data), source.file_note if in_file else "")
+    labelled = load_labelled(source.rows, data)
+    return _divide(labelled, (source.file_note or _other_rows(source, labelled)) if in_file else "")
+
+
+def _other_rows(source: GlueSource, labelled: Labelled) -> str:
+    """What is said where a file has not as many training rows as GLUE."""
+    rows = len(labelled.part("train"))
+    if rows == source.phrases or not source.phrases:
+        return ""
+    return (
+        f"{labelled.source} has {rows:,} training rows, whole sentences; GLUE trains on {source.phrases:,} phrases of "
+        "them, so the figure compares with no published one"
+    )
 
 
 def _halves(labelled: Labelled) -> tuple[Labelled, str]:

@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
-from isotrope.evaluation.data.places import data_folder, hub_splits
+from isotrope.evaluation.data.places import MissingDataError, data_folder, hub_splits
 from isotrope.io.errors import IsotropeError, nearest
 from isotrope.text import read_table
 from isotrope.text.cells import cell_number
@@ -54,16 +54,17 @@ class PairSource:
     configs: Mapping[str, str] = field(default_factory=dict)  # subtask -> its configuration on the Hub
     split: str = "test"  # the default
     has_splits: bool = True  # whether the file has a column `split`; without one, all of it is `split`
+    published: int | None = None  # pairs of `split` that figures are published for, where the Hub may have others
 
 
 def load_source(source: PairSource, part: str = "", *, data: Path | None = None, split: str | None = None) -> Pairs:
     """The pairs of a source: from the folder `data` (else `ISOTROPE_DATA`) if its file is there, else from the Hub.
 
-    `part` selects one subtask. Two sets differ on the Hub: STS12 to STS16 name no subtasks there, so the whole is one
-    (`all` is exact, `mean` and `wmean` equal it); and SICK-R there is all 9,927 pairs under the name `test`, where the
-    published figures are for the 4,927 of the file's split `test`.
+    `part` selects one subtask. STS12 to STS16 name no subtasks on the Hub, so the whole is one there (`all` is exact,
+    `mean` and `wmean` equal it). What the Hub has of SICK-R is all its pairs under the name `test`: figures on them
+    would compare with no published one, so they are refused.
     """
-    rows = _from_files(source, part, data) or _from_hub(source, part)
+    rows = _from_files(source, part, data) or _as_published(source, _from_hub(source, part))
     if part:
         rows = _only(rows, "subtask", part, source)
     return _pairs(_only(rows, "split", split or source.split, source))
@@ -163,6 +164,17 @@ def _from_hub(source: PairSource, part: str) -> list[_Row]:
     configs: Mapping[str, str | None] = source.configs or {source.name: None}
     wanted = [part] if part else list(configs)
     return [row for subtask in wanted for row in _download(source, subtask, configs[subtask])]
+
+
+def _as_published(source: PairSource, rows: list[_Row]) -> list[_Row]:
+    """Refuses a test set of another size than the one that figures are published for."""
+    found = sum(row.split == source.split for row in rows)
+    if source.published not in (None, found):
+        raise MissingDataError(
+            f"task '{source.name}': {source.hub} on the Hub has {found:,} pairs as its {source.split} set, where "
+            f"figures are published for {source.published:,}; no {source.file}[.gz] with its splits in a data folder"
+        )
+    return rows
 
 
 def _download(source: PairSource, subtask: str, config: str | None) -> Iterator[_Row]:

@@ -23,6 +23,7 @@ MAIN = "score"  # the main figure of each task, whatever it is called there: for
 HEADINGS = (
     "STS",
     "Transfer",
+    "SemEval-2014, Spanish",
     "SemEval-2017",
     "STS-B in other languages",
     "Tatoeba",

@@ -29,6 +29,39 @@ class SemEval2017(GradedSpec):
     source = PairSource("sts17", "sts17/sts17.tsv", "mteb/sts17-crosslingual-sts", "track", TRACKS, has_splits=False)
 
 
+class SemEval2017Translated(GradedSpec):
+    """SemEval-2017's English track, one side in German or French (paper 3): a part for each.
+
+    Reimers & Gurevych 2020 had it translated by machine and mended by people. A file of one's own has the name of the
+    part: sts17/sts17_en-de.tsv.
+    """
+
+    kind: str = "sts17-translated"
+
+    heading = "SemEval-2017"
+    suites = ("papers", "multilingual")
+    metrics = ("spearman", "pearson")
+    in_parts = True
+    source = PairSource(
+        "sts17-translated",
+        "sts17/sts17_*.tsv",
+        "mteb/sts17-crosslingual-sts",
+        configs={"en-de": "en-de", "en-fr": "fr-en"},
+        has_splits=False,
+    )
+
+
+class SemEval2014Spanish(GradedSpec):
+    """SemEval-2014 task 10 in Spanish (paper 1, Table 2, by Pearson), news and Wikipedia."""
+
+    kind: str = "sts14-es"
+
+    heading = "SemEval-2014, Spanish"
+    suites = ("papers", "multilingual")
+    metrics = ("pearson", "spearman")
+    source = PairSource("sts14-es", "sts/sts14_es.tsv", subtask="subtask", has_splits=False)
+
+
 class STSBMulti(GradedSpec):
     """STS-B translated by machine, a part for each language."""
 

@@ -71,4 +71,4 @@ class SICKR(EnglishSTS):
 
     kind: str = "sickr"
 
-    source = PairSource("sickr", "sick/sick.tsv", "mteb/sickr-sts")
+    source = PairSource("sickr", "sick/sick.tsv", "mteb/sickr-sts", published=4927)

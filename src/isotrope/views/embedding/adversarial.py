@@ -14,7 +14,7 @@ from pydantic import Field
 from torch import Tensor
 
 from isotrope.io.errors import IsotropeError
-from isotrope.views.embedding.base import AtLayer, ConsertView, Layer, LossOfVectors
+from isotrope.views.embedding.base import ConsertLayerView, Layer, LossOfVectors
 
 if TYPE_CHECKING:
     from isotrope.encoders import Encoder
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
 Norm = Literal["sentence", "token"]
 
 
-class Adversarial(ConsertView, AtLayer):
+class Adversarial(ConsertLayerView):
     """What an attack is like. On a batch it becomes a `Perturbation`, by way of `fast_gradient_view`."""
 
     kind: Literal["adversarial"] = "adversarial"
     epsilon: float = Field(default=1.0, ge=0)
     norm: Norm = "sentence"
     needs_labels: ClassVar[bool] = True
-    official: ClassVar[dict[str, Any]] = {"norm": "token", "at": "embeddings"}
+    official: ClassVar[dict[str, Any]] = {"norm": "token"}
 
     def on(self, batch: Batch, student: Encoder, loss: LossOfVectors | None) -> Perturbation:
         """The attack on this batch, against `loss`."""

@@ -3,10 +3,11 @@
 A view never touches the attention mask: what is zeroed is still attended to and still pooled. It acts on each sentence
 by itself, packed or padded alike, and draws anew at every pass.
 
-Where the text of ConSERT and its published code differ, the difference is a field: `at` (the word embeddings, or what
-is behind position, LayerNorm and dropout), `specials` (whether the first and last token, [CLS] and [SEP], take part),
-`rounding` and so on. The defaults are the paper's; `variant = "official"` brings those of the code. Where the text is
-silent, [CLS] and [SEP] are left alone, since they carry no word of the sentence.
+They act on what the first block gets, behind position, LayerNorm and dropout: e_i = T(x), of L x d, "will be encoded by
+multi-layer transformer blocks" (section 3.1). At the word embeddings (`at`) what is zeroed would not stay zero. Where
+the text of ConSERT and its published code differ, the difference is a field: `specials` (whether the first and last
+token, [CLS] and [SEP], take part), `rounding` and so on. The defaults are the paper's; `variant = "official"` brings
+those of the code. Where the text is silent, [CLS] and [SEP] are left alone, since they carry no word of the sentence.
 """
 
 from __future__ import annotations
@@ -88,6 +89,12 @@ class AtLayer(View):
     def places(self) -> tuple[Layer, ...]:
         """The layer whose output it alters."""
         return (self.at,)
+
+
+class ConsertLayerView(ConsertView, AtLayer):
+    """One of those that act on the embedding matrix itself (Figure 3)."""
+
+    at: Layer = "embeddings"
 
 
 class CalledView(Called, AtLayer):

@@ -8,24 +8,24 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from isotrope.views.embedding.base import AtLayer, ConsertView, zero
+from isotrope.views.embedding.base import ConsertLayerView, zero
 from isotrope.views.embedding.draws import choose, sentence_of, share
 
 if TYPE_CHECKING:
     from isotrope.encoders.packing import Batch
 
 
-class Dropout(ConsertView, AtLayer):
-    """Single elements are zeroed, each with probability `rate`, and the others scaled by 1 / (1 - rate).
+class Dropout(ConsertLayerView):
+    """Single elements are zeroed, each with probability `rate`; `rescale` has the others x 1 / (1 - rate).
 
-    `exact`: int(tokens x dim x rate) elements of each sentence instead. The published code is exact, without rescaling.
+    `exact`: int(tokens x dim x rate) elements of each sentence instead, as in the published code.
     """
 
     kind: Literal["dropout"] = "dropout"
     rate: float = Field(default=0.2, ge=0, lt=1)  # section 4.1
     exact: bool = False
-    rescale: bool = True
-    official: ClassVar[dict[str, Any]] = {"at": "embeddings", "exact": True, "rescale": False}
+    rescale: bool = False
+    official: ClassVar[dict[str, Any]] = {"exact": True}
 
     def __call__(self, embeddings: Tensor, batch: Batch) -> Tensor:
         """Embeddings (rows, width, dim) with some elements at zero."""

@@ -8,14 +8,14 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from isotrope.views.embedding.base import AtLayer, ConsertView, zero
+from isotrope.views.embedding.base import ConsertLayerView, zero
 from isotrope.views.embedding.draws import Rounding, sentence_of, share
 
 if TYPE_CHECKING:
     from isotrope.encoders.packing import Batch
 
 
-class FeatureCutoff(ConsertView, AtLayer):
+class FeatureCutoff(ConsertLayerView):
     """Whole columns of a sentence's L x d matrix are zeroed, other ones in each sentence.
 
     At 0.2 of 768 columns that is 154; the published code rounds down to 153.
@@ -24,7 +24,7 @@ class FeatureCutoff(ConsertView, AtLayer):
     kind: Literal["feature-cutoff"] = "feature-cutoff"
     rate: float = Field(default=0.2, ge=0, lt=1)  # section 4.1
     rounding: Rounding = "nearest"
-    official: ClassVar[dict[str, Any]] = {"at": "embeddings", "rounding": "down"}
+    official: ClassVar[dict[str, Any]] = {"rounding": "down"}
 
     def __call__(self, embeddings: Tensor, batch: Batch) -> Tensor:
         """Embeddings (rows, width, dim) with some columns of each sentence at zero."""

@@ -8,14 +8,14 @@ import torch
 from pydantic import Field
 from torch import Tensor
 
-from isotrope.views.embedding.base import AtLayer, ConsertView, zero_tokens
+from isotrope.views.embedding.base import ConsertLayerView, zero_tokens
 from isotrope.views.embedding.draws import Rounding, free_tokens, rank, sentence_of, share
 
 if TYPE_CHECKING:
     from isotrope.encoders.packing import Batch
 
 
-class SpanCutoff(ConsertView, AtLayer):
+class SpanCutoff(ConsertLayerView):
     """Neighbouring tokens are zeroed.
 
     `keep`: the span, of a share 1 - `rate` and at least one token, is what stays, and both ends go, as in the published
@@ -28,7 +28,7 @@ class SpanCutoff(ConsertView, AtLayer):
     specials: bool = False
     rounding: Rounding = "nearest"
     keep: bool = False
-    official: ClassVar[dict[str, Any]] = {"specials": True, "rounding": "down", "keep": True}
+    official: ClassVar[dict[str, Any]] = {"at": "word", "specials": True, "rounding": "down", "keep": True}
 
     def __call__(self, embeddings: Tensor, batch: Batch) -> Tensor:
         """Embeddings (rows, width, dim) with a span, or all but a span, at zero."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from pydantic import Field
 from torch import Tensor
 
-from isotrope.views.embedding.base import AtLayer, ConsertView, zero_tokens
+from isotrope.views.embedding.base import ConsertLayerView, zero_tokens
 from isotrope.views.embedding.draws import Rounding, choose, free_tokens, sentence_of, share
 
 if TYPE_CHECKING:
     from isotrope.encoders.packing import Batch
 
 
-class TokenCutoff(ConsertView, AtLayer):
+class TokenCutoff(ConsertLayerView):
     """Whole tokens are zeroed, an exact share of those that may be cut in each sentence.
 
     The published code rounds down and counts [CLS] and [SEP], so at 0.15 a sentence of under 7 tokens is left whole.
@@ -24,7 +24,7 @@ class TokenCutoff(ConsertView, AtLayer):
     rate: float = Field(default=0.15, ge=0, lt=1)  # section 4.1
     specials: bool = False
     rounding: Rounding = "nearest"
-    official: ClassVar[dict[str, Any]] = {"at": "embeddings", "specials": True, "rounding": "down"}
+    official: ClassVar[dict[str, Any]] = {"specials": True, "rounding": "down"}
 
     def __call__(self, embeddings: Tensor, batch: Batch) -> Tensor:
         """Embeddings (rows, width, dim) with some tokens at zero."""
