@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from isotrope.io.errors import IsotropeError
+from isotrope.recipes.schema import Training
 from isotrope.text import bundled_sentences
 from isotrope.training import stage_text
 from isotrope.training.run import train
@@ -59,3 +60,9 @@ def test_pairs_are_not_split(small: str, tmp_path: Path) -> None:
     pairs = [{"source": text, "target": text} for text in DOCUMENTS]
     with pytest.raises(IsotropeError, match="recipe parallel reads pairs, which are never split; leave out unit="):
         train(pairs, "parallel", small, tmp_path / "run", teacher="bundled", unit="sentence")
+
+
+@pytest.mark.parametrize(("per_device", "rows"), [(True, 32), (False, 4)])
+def test_a_batch_may_be_that_of_each_process(per_device: bool, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WORLD_SIZE", "8")
+    assert stage_text.whole_batch(Training(batch_size=4, batch_per_device=per_device)) == rows

@@ -12,9 +12,8 @@ from isotrope.encoders import Encoder
 from isotrope.io.atomic import whole_folder
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe, Stage, Training
-from isotrope.text.arrays import open_table
 from isotrope.text.corpus import ABOUT, Corpus, build_corpus
-from isotrope.text.plan import PLAN, Plan, held_out_rows, plan_batches
+from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source, kind_of, shown, text_columns
 from isotrope.text.units import Unit, Units, check_unit
 from isotrope.training.further_pairs import with_further_pairs
@@ -71,7 +70,7 @@ def read_stage_text(
     build_text(given, stage.columns, there, called, units if stage.columns == PLAIN else None, resume=resume)
     corpus = Corpus(there)
     held_out = [] if scored else held_out_of(stage, corpus)
-    plan = _plan(corpus, training, held_out, there, resume=resume) if stage.learns else None
+    plan = _plan(corpus, training, held_out, there) if stage.learns else None
     return StageText(corpus, plan, held_out, tuple(_notes(corpus, units, reader, stage)))
 
 
@@ -87,16 +86,10 @@ def whole_batch(training: Training) -> int:
     return training.batch_size * (rank_and_world()[1] if training.batch_per_device else 1)
 
 
-def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: Path, *, resume: bool) -> Plan:
-    size = whole_batch(training)
-    if resume and (folder / PLAN).is_file() and (planned := open_table(folder / PLAN).shape[1]) != size:
-        raise IsotropeError(
-            f"{folder.parent}: the original run had batches of {planned}, now they would have {size}: "
-            f"training.batch_per_device is on; resume it with {planned // training.batch_size} processes"
-        )
+def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: Path) -> Plan:
     return plan_batches(
         corpus,
-        batch_size=size,
+        batch_size=whole_batch(training),
         epochs=training.epochs,
         steps=training.steps * training.gradient_accumulation if training.steps else None,
         seed=training.seed,
