@@ -1,7 +1,8 @@
 """Tables from files: .txt .csv .tsv .jsonl .parquet, each also .gz, or `-` for standard input.
 
 Everything streams: a file of any size is read in constant memory (except .parquet.gz, in which one can't seek).
-Tab-separated files have no quoting (a double quote is an ordinary character); comma-separated ones have.
+Tab-separated files have no quoting (a double quote is an ordinary character); comma-separated ones have. What a .csv is
+separated by, a comma, a semicolon or a tab, is seen in its header.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import csv
 import gzip
 import io
 import json
+import re
 import shutil
 import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -26,6 +28,7 @@ from isotrope.text.frames import BATCH, arrow_rows, check_names
 from isotrope.text.frames import Row as Row
 
 KINDS = ("txt", "csv", "tsv", "jsonl", "parquet")
+SEPARATORS = (",", ";", "\t")  # of a .csv; the first where two divide a header alike
 LONGEST_LINE = 2**26  # bytes; a packed file of a few kilobytes can hold a line of gigabytes
 
 
@@ -89,7 +92,9 @@ def _read_tsv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator
 
 
 def _read_csv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
-    reader = csv.reader(_lines(stream, where), strict=True)
+    lines = _lines(stream, where)
+    first = next(lines, "")
+    reader = csv.reader(chain([first], lines), delimiter=_separator(first), strict=True)
     try:
         header = next(reader, [])
         _check_header(header, wanted, where)
@@ -97,6 +102,11 @@ def _read_csv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator
             yield _row(header, fields, where, reader.line_num) if fields else None
     except csv.Error as error:
         raise IsotropeError(f"{where}: line {reader.line_num}: {error}") from error
+
+
+def _separator(header: str) -> str:
+    """What divides the header into the most columns. Spreadsheets of half of Europe write semicolons."""
+    return max(SEPARATORS, key=re.sub('"[^"]*"', "", header).count)
 
 
 def _row(header: list[str], fields: list[str], where: str, number: int) -> Row:
