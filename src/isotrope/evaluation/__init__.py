@@ -1,7 +1,8 @@
 """How good the vectors are: tasks side by side, a verdict without labels, geometry, layers."""
 
 from isotrope.evaluation.correlation import PairScores, score_pairs
-from isotrope.evaluation.data.pairs import Pairs, read_pairs
+from isotrope.evaluation.data.own import read_own_pairs
+from isotrope.evaluation.data.pairs import Pairs
 from isotrope.evaluation.geometry.inspections import Inspections, inspect
 from isotrope.evaluation.geometry.layers import LayerMap, layers
 from isotrope.evaluation.label_free.comparison import Comparison, compare
@@ -25,6 +26,6 @@ __all__ = [
     "inspect",
     "layers",
     "load_pairs",
-    "read_pairs",
+    "read_own_pairs",
     "score_pairs",
 ]
