@@ -138,16 +138,27 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
     return row
 
 
+def read_parquet_batches(path: str | Path, size: int) -> Iterator[Any]:
+    """The rows of a Parquet file as Arrow has them, at most `size` at a time."""
+    with open_bytes(path) as stream, _parquet_file(stream, shown_path(path)) as table:
+        yield from table.iter_batches(batch_size=size)
+
+
 def _read_parquet(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
+    with _parquet_file(stream, where) as table:
+        names = list(table.schema_arrow.names)
+        check_columns(names, wanted, where)
+        yield from arrow_rows(table.iter_batches(batch_size=BATCH), names, where)
+
+
+@contextmanager
+def _parquet_file(stream: BinaryIO, where: str) -> Iterator[Any]:
     import pyarrow  # slow to import, and few files need it
     from pyarrow import parquet
 
     try:
         with _seekable(stream) as file:
-            table = parquet.ParquetFile(file)
-            names = list(table.schema_arrow.names)
-            check_columns(names, wanted, where)
-            yield from arrow_rows(table.iter_batches(batch_size=BATCH), names, where)
+            yield parquet.ParquetFile(file)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise IsotropeError(f"{where}: a damaged Parquet file ({reason(error)[:100]})") from error
 
