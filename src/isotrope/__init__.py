@@ -7,6 +7,7 @@
     encode          a file or table of sentences -> vectors
     evaluate        encoders side by side on graded, classified or translated text
     compare         whether one encoder is better than another on your own text, without labels
+    compare_all     the same for several encoders: a leaderboard
     inspect         the geometry of an encoder's vectors
     layers          which layer, which pooling
     fit_baseline    what tuned encoders are measured against: whitening, flow, TF-IDF ...
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from isotrope.diagnosis import doctor
     from isotrope.encoders import Encoder, Pooling, load
     from isotrope.encoders.encoding import encode
-    from isotrope.evaluation import compare, evaluate, inspect, layers
+    from isotrope.evaluation import compare, compare_all, evaluate, inspect, layers
     from isotrope.evaluation.finetuning import finetune
     from isotrope.io.cache import cache_contents, clear_cache
     from isotrope.io.errors import IsotropeError
@@ -63,6 +64,7 @@ __all__ = [
     "clean_pairs",
     "clear_cache",
     "compare",
+    "compare_all",
     "demo",
     "doctor",
     "encode",
@@ -93,6 +95,7 @@ _HOME = {
     "clean_pairs": "text.pairs",
     "clear_cache": "io.cache",
     "compare": "evaluation",
+    "compare_all": "evaluation",
     "demo": "demonstration",
     "doctor": "diagnosis",
     "encode": "encoders.encoding",

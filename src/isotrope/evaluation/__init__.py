@@ -6,12 +6,14 @@ from isotrope.evaluation.data.pairs import Pairs
 from isotrope.evaluation.geometry.inspections import Inspections, inspect
 from isotrope.evaluation.geometry.layers import LayerMap, layers
 from isotrope.evaluation.label_free.comparison import Comparison, compare
+from isotrope.evaluation.label_free.several import Comparisons, compare_all
 from isotrope.evaluation.results.results import Results
 from isotrope.evaluation.runner import evaluate
 from isotrope.evaluation.tasks import Figure, Outcome, Task, TaskSpec, load_pairs
 
 __all__ = [
     "Comparison",
+    "Comparisons",
     "Figure",
     "Inspections",
     "LayerMap",
@@ -22,6 +24,7 @@ __all__ = [
     "Task",
     "TaskSpec",
     "compare",
+    "compare_all",
     "evaluate",
     "inspect",
     "layers",
