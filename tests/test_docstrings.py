@@ -20,6 +20,8 @@ MODULES = (
     "isotrope.evaluation.runner",
     "isotrope.evaluation.tasks",
     "isotrope.recipes.library",
+    "isotrope.retrieval.filters",
+    "isotrope.retrieval.indexing",
     "isotrope.text.markup",
     "isotrope.text.pairs",
     "isotrope.text.sentences",

@@ -5,6 +5,8 @@
     train_seeds     the same under several seeds: mean and deviation
     tune            raw text and a budget -> several recipes tried, the best encoder kept, or the untuned one
     encode          a file or table of sentences -> vectors
+    index           a table made searchable by meaning; an index grows
+    search          the rows of an index nearest to a query
     evaluate        encoders side by side on graded, classified or translated text
     compare         whether one encoder is better than another on your own text, without labels
     compare_all     the same for several encoders: a leaderboard
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
     from isotrope.evaluation.finetuning import finetune
     from isotrope.io.cache import cache_contents, clear_cache
     from isotrope.io.errors import IsotropeError
+    from isotrope.retrieval.indexing import index
+    from isotrope.retrieval.searching import Index, search
     from isotrope.text.aligned import aligned_pairs
     from isotrope.text.pairs import clean_pairs, entailment_pairs
     from isotrope.training.leaderboard import Tuning
@@ -53,6 +57,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Encoder",
+    "Index",
     "IsotropeError",
     "Pooling",
     "Pretraining",
@@ -72,18 +77,21 @@ __all__ = [
     "evaluate",
     "finetune",
     "fit_baseline",
+    "index",
     "inspect",
     "layers",
     "load",
     "make_views",
     "pretrain",
     "recipes",
+    "search",
     "train",
     "train_seeds",
     "tune",
 ]
 _HOME = {
     "Encoder": "encoders",
+    "Index": "retrieval.searching",
     "IsotropeError": "io.errors",
     "Pooling": "encoders",
     "Pretraining": "training.pretrain",
@@ -103,11 +111,13 @@ _HOME = {
     "evaluate": "evaluation",
     "finetune": "evaluation.finetuning",
     "fit_baseline": "baselines",
+    "index": "retrieval.indexing",
     "inspect": "evaluation",
     "layers": "evaluation",
     "load": "encoders",
     "make_views": "views.text",
     "pretrain": "training.pretrain",
+    "search": "retrieval.searching",
     "train": "training.run",
     "train_seeds": "training.seeds",
     "tune": "training.tuning",
