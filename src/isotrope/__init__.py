@@ -7,6 +7,9 @@
     encode          a file or table of sentences -> vectors
     index           a table made searchable by meaning; an index grows
     search          the rows of an index nearest to a query
+    paraphrases     the pairs of texts that are most similar
+    duplicates      groups of rows that say the same
+    cluster         groups of rows by meaning, and the words that name each
     evaluate        encoders side by side on graded, classified or translated text
     compare         whether one encoder is better than another on your own text, without labels
     compare_all     the same for several encoders: a leaderboard
@@ -42,6 +45,8 @@ if TYPE_CHECKING:
     from isotrope.evaluation.finetuning import finetune
     from isotrope.io.cache import cache_contents, clear_cache
     from isotrope.io.errors import IsotropeError
+    from isotrope.retrieval.clustering import cluster
+    from isotrope.retrieval.duplicates import duplicates, paraphrases
     from isotrope.retrieval.indexing import index
     from isotrope.retrieval.searching import Index, search
     from isotrope.text.aligned import aligned_pairs
@@ -68,10 +73,12 @@ __all__ = [
     "cache_contents",
     "clean_pairs",
     "clear_cache",
+    "cluster",
     "compare",
     "compare_all",
     "demo",
     "doctor",
+    "duplicates",
     "encode",
     "entailment_pairs",
     "evaluate",
@@ -82,6 +89,7 @@ __all__ = [
     "layers",
     "load",
     "make_views",
+    "paraphrases",
     "pretrain",
     "recipes",
     "search",
@@ -102,10 +110,12 @@ _HOME = {
     "cache_contents": "io.cache",
     "clean_pairs": "text.pairs",
     "clear_cache": "io.cache",
+    "cluster": "retrieval.clustering",
     "compare": "evaluation",
     "compare_all": "evaluation",
     "demo": "demonstration",
     "doctor": "diagnosis",
+    "duplicates": "retrieval.duplicates",
     "encode": "encoders.encoding",
     "entailment_pairs": "text.pairs",
     "evaluate": "evaluation",
@@ -116,6 +126,7 @@ _HOME = {
     "layers": "evaluation",
     "load": "encoders",
     "make_views": "views.text",
+    "paraphrases": "retrieval.duplicates",
     "pretrain": "training.pretrain",
     "search": "retrieval.searching",
     "train": "training.run",

@@ -25,6 +25,7 @@ from isotrope.cli import (
     encode,
     evaluate,
     finetune,
+    groups,
     index,
     inspect,
     layers,
@@ -45,6 +46,9 @@ for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretr
 app.command()(tune.tune)
 app.command()(index.index)
 app.command()(index.search)
+app.command()(groups.paraphrases)
+app.command()(groups.duplicates)
+app.command()(groups.cluster)
 app.command()(inspect.inspect)
 app.command()(compare.compare)
 app.command()(views.views)

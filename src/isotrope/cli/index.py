@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -82,5 +82,5 @@ def search(
     with console.waiting("Starting"):
         from isotrope.retrieval.searching import search as find
 
-    options = {"where": where, "exact": exact, "model": model, "device": device, "precision": precision}
+    options: dict[str, Any] = {"where": where, "exact": exact, "model": model, "device": device, "precision": precision}
     console.print_result(find(index, query, k, **options), as_json=as_json)
