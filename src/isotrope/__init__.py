@@ -5,8 +5,14 @@
     train_seeds     the same under several seeds: mean and deviation
     tune            raw text and a budget -> several recipes tried, the best encoder kept, or the untuned one
     encode          a file or table of sentences -> vectors
+    index           a table made searchable by meaning; an index grows
+    search          the rows of an index nearest to a query
+    paraphrases     the pairs of texts that are most similar
+    duplicates      groups of rows that say the same
+    cluster         groups of rows by meaning, and the words that name each
     evaluate        encoders side by side on graded, classified or translated text
     compare         whether one encoder is better than another on your own text, without labels
+    compare_all     the same for several encoders: a leaderboard
     inspect         the geometry of an encoder's vectors
     layers          which layer, which pooling
     fit_baseline    what tuned encoders are measured against: whitening, flow, TF-IDF ...
@@ -35,10 +41,14 @@ if TYPE_CHECKING:
     from isotrope.diagnosis import doctor
     from isotrope.encoders import Encoder, Pooling, load
     from isotrope.encoders.encoding import encode
-    from isotrope.evaluation import compare, evaluate, inspect, layers
+    from isotrope.evaluation import compare, compare_all, evaluate, inspect, layers
     from isotrope.evaluation.finetuning import finetune
     from isotrope.io.cache import cache_contents, clear_cache
     from isotrope.io.errors import IsotropeError
+    from isotrope.retrieval.clustering import cluster
+    from isotrope.retrieval.duplicates import duplicates, paraphrases
+    from isotrope.retrieval.indexing import index
+    from isotrope.retrieval.searching import Index, search
     from isotrope.text.aligned import aligned_pairs
     from isotrope.text.pairs import clean_pairs, entailment_pairs
     from isotrope.training.leaderboard import Tuning
@@ -52,6 +62,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Encoder",
+    "Index",
     "IsotropeError",
     "Pooling",
     "Pretraining",
@@ -62,26 +73,33 @@ __all__ = [
     "cache_contents",
     "clean_pairs",
     "clear_cache",
+    "cluster",
     "compare",
+    "compare_all",
     "demo",
     "doctor",
+    "duplicates",
     "encode",
     "entailment_pairs",
     "evaluate",
     "finetune",
     "fit_baseline",
+    "index",
     "inspect",
     "layers",
     "load",
     "make_views",
+    "paraphrases",
     "pretrain",
     "recipes",
+    "search",
     "train",
     "train_seeds",
     "tune",
 ]
 _HOME = {
     "Encoder": "encoders",
+    "Index": "retrieval.searching",
     "IsotropeError": "io.errors",
     "Pooling": "encoders",
     "Pretraining": "training.pretrain",
@@ -92,19 +110,25 @@ _HOME = {
     "cache_contents": "io.cache",
     "clean_pairs": "text.pairs",
     "clear_cache": "io.cache",
+    "cluster": "retrieval.clustering",
     "compare": "evaluation",
+    "compare_all": "evaluation",
     "demo": "demonstration",
     "doctor": "diagnosis",
+    "duplicates": "retrieval.duplicates",
     "encode": "encoders.encoding",
     "entailment_pairs": "text.pairs",
     "evaluate": "evaluation",
     "finetune": "evaluation.finetuning",
     "fit_baseline": "baselines",
+    "index": "retrieval.indexing",
     "inspect": "evaluation",
     "layers": "evaluation",
     "load": "encoders",
     "make_views": "views.text",
+    "paraphrases": "retrieval.duplicates",
     "pretrain": "training.pretrain",
+    "search": "retrieval.searching",
     "train": "training.run",
     "train_seeds": "training.seeds",
     "tune": "training.tuning",

@@ -28,18 +28,19 @@ class DemoRow(NamedTuple):
     uniformity: float  # of all sentences
 
 
-def demo(output: str | Path | None = None) -> list[DemoRow]:
+def demo(output: str | Path | None = None, *, device: str | None = None) -> list[DemoRow]:
     """Tunes the bundled encoder by three recipes on the bundled sentences, and measures it before and after.
 
     Args:
         output: a folder in which the runs are kept; without it they are thrown away.
+        device: `cpu`, `cuda`, `mps` ...; by default the fastest there is.
     """
     pairs = load_pairs("bundled")
-    rows = [_row("no tuning", load(pooling=pooling), pairs) for pooling in UNTUNED]
+    rows = [_row("no tuning", load(pooling=pooling, device=device), pairs) for pooling in UNTUNED]
     with tempfile.TemporaryDirectory() as scratch:
         for recipe, steps in RECIPES.items():
             folder = Path(output or scratch) / recipe.replace(":", "-")
-            run = train(bundled_sentences(), recipe=recipe, output=folder, steps=steps, dev="bundled")
+            run = train(bundled_sentences(), recipe, output=folder, steps=steps, dev="bundled", device=device)
             rows.append(_row(recipe, run.encoder, pairs))
     return rows
 

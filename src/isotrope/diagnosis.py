@@ -56,7 +56,7 @@ def _version(package: str) -> Finding:
 def _machine() -> Iterator[Finding]:
     import torch
 
-    from isotrope.encoders.loading import default_device
+    from isotrope.encoders.devices import default_device
 
     device = default_device()
     kind = torch.cuda.get_device_name() if device == "cuda" else _cpu_features(torch.backends.cpu.get_cpu_capability())

@@ -54,8 +54,12 @@ class Section(BaseModel):
         """TOML has no null: a variant or a setting unsets a key with the word "default"."""
         if not isinstance(values, dict):
             return values
-        unset = {key for key, value in values.items() if key in cls.model_fields and value in (None, "default")}
+        unset = {key for key, value in values.items() if key in cls.model_fields and _is_default(value)}
         return {key: value for key, value in values.items() if key not in unset}
+
+
+def _is_default(value: Any) -> bool:
+    return value is None or (isinstance(value, str) and value == "default")  # frames and arrays compare cell by cell
 
 
 class Spec(Section):

@@ -112,3 +112,17 @@ def test_bad_input_is_one_line(corpus: Path, run: Run, message: str) -> None:
     done = run(*BAD[message])
     assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
     assert message in done.err
+
+
+def test_several_are_a_leaderboard(corpus: Path, run: Run, shallow: str) -> None:
+    done = run("compare", "bundled", shallow, "bundled", "own.txt", "--sentences", "100", "--json")
+    assert (done.code, done.err) == (0, "")
+    found = isotrope.compare_all("bundled", [shallow, "bundled"], "own.txt", sentences=100)
+    assert done.out == found.json()
+    assert [one.names[1] for one in found.comparisons] == ["bundled", shallow]
+    alone = isotrope.compare("bundled", shallow, "own.txt", sentences=100)
+    assert json.loads(done.out)["comparisons"][1] == json.loads(alone.json())
+    assert "Compared with bundled, on 100 sentences of own.txt" in str(found)
+    assert run("compare", "bundled", "own.txt").err == (
+        "Error: two models and a text are needed: isotrope compare BEFORE AFTER CORPUS\n"
+    )

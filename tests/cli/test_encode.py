@@ -55,11 +55,11 @@ def test_the_last_line_tells_what_was_done(run: Run) -> None:
     Path("x.csv").write_text('id,text\n1,A dog.\n2, \n\n3,"' + "very " * 300 + 'long"\n4,A cat.\n')
     done = run("encode", "x.csv", "--output", "x.npy")
     assert re.fullmatch(
-        r"x\.npy: 3 sentences, 256 dimensions, \d+\.\d s, [\d,]+ sentences/s; 2 blank lines skipped, "
-        r"1 sentence truncated at 128 tokens\n",
+        r"x\.npy: 4 rows, 256 dimensions, \d+\.\d s, [\d,]+ rows/s; 1 row without text \(zeros\), "
+        r"1 text truncated at 128 tokens\n",
         done.out,
     )
-    assert np.load("x.npy").shape == (3, 256)
+    assert np.load("x.npy").any(axis=1).tolist() == [True, False, True, True]
 
 
 def test_python_does_the_same(run: Run) -> None:
@@ -70,20 +70,34 @@ def test_python_does_the_same(run: Run) -> None:
         said = run("encode", "x.csv", "--output", f"shell.{name}", *options).out
         done = encode("x.csv", output=f"python.{name}", **chosen)
         assert Path(f"shell.{name}").read_bytes() == Path(f"python.{name}").read_bytes()
-        assert (done.path, done.sentences, done.dim, done.blank) == (Path(f"python.{name}"), 3, 256, 2)
+        assert (done.path, done.rows, done.dim, done.blank) == (Path(f"python.{name}"), 4, 256, 1)
         assert (done.truncated, done.max_seq_length) == (1, 128)
-        assert "3 sentences, 256 dimensions" in said
-        assert "2 blank lines skipped, 1 sentence truncated at 128 tokens" in said
+        assert "4 rows, 256 dimensions" in said
+        assert "1 text truncated at 128 tokens" in said
     assert np.array_equal(encode("x.csv", **chosen), np.load("shell.x.npy"))
 
 
 def test_standard_input(run: Run) -> None:
     done = run("encode", "-", "--output", "x.npy", stdin="A dog.\n\nEin Hündchen.\n".encode())
     assert done.code == 0
-    assert "2 sentences" in done.out
-    assert "1 blank line skipped" in done.out
+    assert "3 rows" in done.out
+    assert "1 row without text (zeros)" in done.out
     wanted = isotrope.load().encode(["A dog.", "Ein Hündchen."])
-    assert np.abs(np.load("x.npy") - wanted).max() < 1e-5
+    assert np.abs(np.load("x.npy")[[0, 2]] - wanted).max() < 1e-5
+
+
+def test_a_table_of_columns_that_are_joined(run: Run) -> None:
+    Path("x.csv").write_text("id;Subject;Body\n7;Dog;<b>barks</b>\n8;;\n9;;sleeps\n")
+    options = ("--columns", "Subject,Body", "--join", ": ", "--strip-html", "--vector-column", "v")
+    done = run("encode", "x.csv", "--output", "x.parquet", *options)
+    assert "3 rows" in done.out
+    assert "1 row without text (null)" in done.out
+    encode("x.csv", output="y.parquet", columns="Subject,Body", join=": ", strip_html=True, vector_column="v")
+    assert Path("x.parquet").read_bytes() == Path("y.parquet").read_bytes()
+    rows = parquet.read_table("x.parquet").to_pylist()
+    assert [row["id"] for row in rows] == ["7", "8", "9"]
+    assert rows[0]["Body"] == "<b>barks</b>"
+    assert np.abs(np.array(rows[0]["v"]) - isotrope.load().encode("Dog: barks")).max() < 1e-5
 
 
 def test_a_chosen_column(run: Run) -> None:

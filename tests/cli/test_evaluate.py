@@ -265,3 +265,24 @@ def test_bad_rows_are_one_line_before_a_model_is_loaded(run: Run, data: Path, ch
         file.write_text("subtask\tscore\tsentence1\tsentence2\n" + rows)
         done = run("evaluate", "nowhere/model", *chosen, "--data", str(data))
         assert (done.code, done.err) == (2, f"Error: {message}\n")
+
+
+def test_tables_of_ones_own(run: Run, tmp_path: Path) -> None:
+    """As Python has them, one by one and several of a kind."""
+    rows = list(read_table(bundled_pairs_path()))[:30]
+    for name in ("one.jsonl", "two.jsonl"):
+        Path(name).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    Path("classes.csv").write_text("text;label\n" + "".join(f"{row['sentence1']};{row['score'][0]}\n" for row in rows))
+    Path("found.tsv").write_text("query\tdocument\n" + "".join(f"{r['sentence1']}\t{r['sentence2']}\n" for r in rows))
+    results = isotrope.evaluate(
+        ["bundled"], pairs=["one.jsonl", "dup=two.jsonl"], classes="classes.csv", retrieval={"faq": "found.tsv"}
+    )
+    options = ("--pairs", "one.jsonl", "--pairs", "dup=two.jsonl", "--classes", "classes.csv")
+    done = run("evaluate", "bundled", *options, "--retrieval", "faq=found.tsv", "--json")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == results.json()
+    assert {record["task"] for record in json.loads(done.out)["figures"]} == {
+        *("one", "dup", "average", "classes", "faq")
+    }
+    assert run("evaluate", "bundled", "--pairs", "three.csv").err == "Error: three.csv: no such file\n"
+    assert run("evaluate", "bundled", "--tasks", "one.jsonl").code == 2

@@ -129,6 +129,7 @@ def test_a_run_and_what_it_says(run: Run, folder: Path) -> None:
         "steps",
         "seconds",
         "corpus",
+        "survey",
         "dev",
         "figures",
         "outcome",

@@ -19,20 +19,26 @@ from isotrope.io.vector_files import WRITERS
 @given(lots=st.lists(st.integers(0, 40)), dim=st.integers(1, 9), seed=st.integers(0, 2**32 - 1))
 def test_rows_come_back_whatever_lots_they_were_written_in(ending: str, lots: list[int], dim: int, seed: int) -> None:
     vectors = np.random.default_rng(seed).normal(size=(sum(lots), dim)).astype(np.float32)
-    texts = [f"sentence {i}" for i in range(len(vectors))]
+    blank = np.random.default_rng(seed).random(len(vectors)) < 0.2
+    vectors[blank] = 0
+    table = pyarrow.table({"id": np.arange(len(vectors)), "text": [f"sentence {i}" for i in range(len(vectors))]})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, f"x{ending}")
-        with WRITERS[ending](path, dim) as write:
+        with WRITERS[ending](path, table.schema, dim, "vector") as write:
             for end, size in zip(np.cumsum(lots), lots, strict=True):
-                write(texts[end - size : end], vectors[end - size : end])
+                some = slice(end - size, end)
+                batch = pyarrow.RecordBatch.from_pylist(table.slice(end - size, size).to_pylist(), table.schema)
+                write(batch, vectors[some], blank[some])
         if ending == ".npy":
             found, mapped = np.load(path), np.load(path, mmap_mode="r")
             assert np.array_equal(mapped, vectors)
         else:
-            table = parquet.read_table(path)
-            assert table.schema.field("embedding").type == pyarrow.list_(pyarrow.float32(), dim)
-            assert table["text"].to_pylist() == texts
-            found = np.array(table["embedding"].to_pylist(), dtype=np.float32).reshape(-1, dim)
+            read = parquet.read_table(path)
+            assert read.schema.field("vector").type == pyarrow.list_(pyarrow.float32(), dim)
+            assert read.drop_columns("vector") == table
+            rows = read["vector"].to_pylist()
+            assert [row is None for row in rows] == blank.tolist()
+            found = np.array([row or [0] * dim for row in rows], dtype=np.float32).reshape(-1, dim)
     assert found.dtype == np.float32
     assert np.array_equal(found, vectors)
 

@@ -231,6 +231,17 @@ def test_damage_inside_a_parquet_file_is_found(tmp_path: Path, compression: str)
         list(read_sentences(path))
 
 
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_a_csv_is_separated_by_what_its_header_shows(tmp_path: Path, sign: str) -> None:
+    """With a byte order mark, quotes, line ends and the other signs within cells, as spreadsheets write it."""
+    rows = [["id", "a,b;c\td", "text"], ["1", "x;y;z,,,", 'said "no";\nor\tso, yes'], ["2", "", "end"]]
+    with (tmp_path / "x.csv").open("w", encoding="utf-8-sig", newline="") as file:
+        csv.writer(file, delimiter=sign).writerows(rows)
+    found = list(read_table(tmp_path / "x.csv"))
+    assert [list(row) for row in found] == [rows[0]] * 2
+    assert [list(row.values()) for row in found] == rows[1:]
+
+
 @pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet"])
 def test_a_missing_column_is_an_error_that_names_those_there_are(tmp_path: Path, kind: str) -> None:
     path = tmp_path / f"x.{kind}"

@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+import isotrope
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Training
 from isotrope.text import bundled_sentences
+from isotrope.text.corpus import Corpus
+from isotrope.text.survey import Survey
 from isotrope.training import stage_text
 from isotrope.training.run import train
 
@@ -66,3 +69,33 @@ def test_pairs_are_not_split(small: str, tmp_path: Path) -> None:
 def test_a_batch_may_be_that_of_each_process(per_device: bool, rows: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WORLD_SIZE", "8")
     assert stage_text.whole_batch(Training(batch_size=4, batch_per_device=per_device)) == rows
+
+
+def test_a_messy_table_is_read_as_asked_and_what_is_wrong_with_it_is_said(
+    small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f'{i};{text};"<p>{TEXTS[-i]}</p>"\n' for i, text in enumerate(TEXTS)) + ";;N/A\n;;\n"
+    (tmp_path / "tickets.csv").write_text("id;Subject;Body\n" + rows, encoding="utf-8-sig")
+    options: dict[str, Any] = {"steps": 1, "set": SETTINGS, "unit": "document", "columns": "Subject,Body", "join": ". "}
+    run = train(tmp_path / "tickets.csv", "simcse", small, tmp_path / "a", **options)
+    said = capsys.readouterr().err
+    assert "read 42 rows: 1 blank, 40 with HTML, 1 placeholders such as 'N/A'" in said
+    assert "Warning: HTML is learnt" in said
+    assert (run.survey["markup"], run.survey["blank"]) == (40, 1)
+    run = train(tmp_path / "tickets.csv", "simcse", small, tmp_path / "b", strip_html=True, device="cpu", **options)
+    assert "HTML" not in capsys.readouterr().err
+    assert Corpus(tmp_path / "b" / "corpus").rows([0])["text"] == [f"{TEXTS[0]}. {TEXTS[0]}"]
+    assert run.as_json()["survey"]["markup"] == 0
+
+
+def test_text_that_the_vocabulary_was_not_made_for_is_worth_a_line() -> None:
+    reader = isotrope.load("bundled")
+
+    def said(texts: list[str]) -> list[str]:
+        survey = Survey()
+        list(survey.rows_of([{"text": text} for text in texts], ("text",)))
+        return list(stage_text.strange_text(survey, reader))
+
+    assert not said(TEXTS)
+    assert "bundled cuts the words of this text into" in said(["Съешь же ещё этих мягких французских булок"] * 3)[0]
+    assert not said([""])

@@ -25,6 +25,8 @@ from isotrope.cli import (
     encode,
     evaluate,
     finetune,
+    groups,
+    index,
     inspect,
     layers,
     pairs,
@@ -42,6 +44,11 @@ app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enabl
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
     app.command()(verb)
 app.command()(tune.tune)
+app.command()(index.index)
+app.command()(index.search)
+app.command()(groups.paraphrases)
+app.command()(groups.duplicates)
+app.command()(groups.cluster)
 app.command()(inspect.inspect)
 app.command()(compare.compare)
 app.command()(views.views)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,12 +11,17 @@ from isotrope.cli import console
 from isotrope.cli.inspect import CorpusHelp, Seed
 from isotrope.cli.models import MODEL_HELP, prepare_hub
 from isotrope.cli.options import AsJson, BatchSize, Column, Device, Precision
+from isotrope.io.errors import IsotropeError
+
+if TYPE_CHECKING:
+    from isotrope.evaluation.results.printing import Printable
 
 
 def compare(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help=MODEL_HELP)],
-    after: Annotated[str, typer.Argument(metavar="AFTER", help=MODEL_HELP)],
-    corpus: Annotated[str, typer.Argument(metavar="CORPUS", help=CorpusHelp)],
+    others: Annotated[
+        list[str], typer.Argument(metavar="AFTER... CORPUS", help=f"{MODEL_HELP} One or several; then: {CorpusHelp}")
+    ],
     column: Column = None,
     size: Annotated[
         int, typer.Option("--sentences", min=100, help="How many sentences of the text, and how many pairs at most.")
@@ -33,26 +38,31 @@ def compare(
     precision: Precision = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether encoder AFTER is better than BEFORE on your text, without labels.
+    """Say whether encoder AFTER is better than BEFORE on your text, without labels; of several, which is best.
 
     [dim]Example:[/] isotrope compare bundled runs/first/encoder sentences.txt
     """
-    prepare_hub([before, after])
+    *after, corpus = others
+    if not after:
+        raise IsotropeError("two models and a text are needed: isotrope compare BEFORE AFTER CORPUS")
+    prepare_hub([before, *after])
     with console.waiting("Starting"):
-        from isotrope.evaluation import compare as measure
+        from isotrope.evaluation import compare as compare_two
+        from isotrope.evaluation import compare_all
 
-    found = measure(
-        before,
-        after,
-        corpus,
-        column=column,
-        sentences=size,
-        seed=seed,
-        back_translate=back_translate,
-        views=views,
-        batch_size=batch_size,
-        device=device,
-        precision=precision,
-        display=console,
+    options: dict[str, Any] = {
+        "column": column,
+        "sentences": size,
+        "seed": seed,
+        "back_translate": back_translate,
+        "views": views,
+        "batch_size": batch_size,
+        "device": device,
+        "precision": precision,
+        "display": console,
+    }
+    several = len(after) > 1
+    found: Printable = (
+        compare_all(before, after, corpus, **options) if several else compare_two(before, after[0], corpus, **options)
     )
     console.print_result(found, as_json=as_json)

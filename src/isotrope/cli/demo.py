@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 
 from isotrope.cli.console import print_table, waiting
+from isotrope.cli.options import Device
 
 if TYPE_CHECKING:
     from isotrope.demonstration import DemoRow
@@ -18,11 +19,12 @@ def demo(
     output: Annotated[
         Path | None, typer.Option(help="Keep the runs in this folder.", show_default="thrown away")
     ] = None,
+    device: Device = None,
 ) -> None:
     """Tune the bundled encoder by three recipes on the bundled sentences, and measure it before and after."""
     with waiting("Starting"):
         from isotrope.demonstration import demo as demonstrate
-    print_table(_table(demonstrate(output)))
+    print_table(_table(demonstrate(output, device=device)))
 
 
 def _table(rows: list[DemoRow]) -> Table:

@@ -9,7 +9,7 @@ import typer
 
 from isotrope.cli.console import many
 from isotrope.cli.models import MODEL_HELP, check_models
-from isotrope.cli.options import BatchSize, Column, Device, Force, Precision
+from isotrope.cli.options import BatchSize, Column, Columns, Device, Force, Join, Precision, StripHtml
 from isotrope.io.atomic import check_output
 
 
@@ -20,9 +20,17 @@ def encode(
             metavar="INPUT", help="Sentences: .txt, .csv, .tsv, .jsonl or .parquet, each also .gz; or - for stdin."
         ),
     ],
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write: .npy, or .parquet with the text.")],
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Where to write: .npy, or .parquet: the table and its vectors.")
+    ],
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
     column: Column = None,
+    columns: Columns = None,
+    join: Join = None,
+    strip_html: StripHtml = False,
+    vector_column: Annotated[
+        str, typer.Option(help="What the column of vectors in a .parquet is called.")
+    ] = "embedding",
     pooling: Annotated[
         str | None,
         typer.Option(
@@ -36,9 +44,9 @@ def encode(
     precision: Precision = None,
     force: Force = False,
 ) -> None:
-    """Turn a file of sentences into a file of vectors.
+    """Turn text into vectors: a file of them, or the same table with a column more. Every row keeps its place.
 
-    [dim]Example:[/] isotrope encode reviews.csv --column review --output vectors.npy
+    [dim]Example:[/] isotrope encode tickets.csv --columns Subject,Body --join ". " --output tickets.parquet
     """
     from isotrope.io.vector_files import WRITERS
 
@@ -51,6 +59,10 @@ def encode(
         model,
         output=output,
         column=column,
+        columns=columns,
+        join=join,
+        strip_html=strip_html,
+        vector_column=vector_column,
         pooling=pooling,
         batch_size=batch_size,
         normalize=normalize,
@@ -59,8 +71,9 @@ def encode(
         force=force,
         show_progress=True,
     )
+    blank = "" if not done.blank else f" ({'null' if output.suffix.lower() == '.parquet' else 'zeros'})"
     typer.echo(
-        f"{done.path}: {many(done.sentences, 'sentence')}, {done.dim} dimensions, {done.seconds:.1f} s, "
-        f"{done.sentences / done.seconds:,.0f} sentences/s; {many(done.blank, 'blank line')} skipped, "
-        f"{many(done.truncated, 'sentence')} truncated at {done.max_seq_length} tokens"
+        f"{done.path}: {many(done.rows, 'row')}, {done.dim} dimensions, {done.seconds:.1f} s, "
+        f"{done.rows / done.seconds:,.0f} rows/s; {many(done.blank, 'row')} without text{blank}, "
+        f"{many(done.truncated, 'text')} truncated at {done.max_seq_length} tokens"
     )

@@ -45,7 +45,23 @@ Tasks = Annotated[
     typer.Option(
         help="Names separated by commas, such as stsb,mr. sts17:track5.en-en or stsb-multi:de is one part of a task; "
         "package.module:name is a task of your own. --list shows all.",
-        show_default="bundled, or the suite's",
+        show_default="bundled, if nothing else is given",
+    ),
+]
+OwnPairs = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--pairs", metavar="[NAME=]FILE", help="Your own pairs: sentence1, sentence2, score (or 0 and 1). Repeatable."
+    ),
+]
+OwnClasses = Annotated[
+    list[str] | None,
+    typer.Option("--classes", metavar="[NAME=]FILE", help="Your own texts with a class: text, label. Repeatable."),
+]
+OwnRetrieval = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--retrieval", metavar="[NAME=]FILE", help="Your own queries: query, document, relevance. Repeatable."
     ),
 ]
 ListTasks = Annotated[
@@ -80,6 +96,9 @@ def evaluate(
     models: Models,
     suite: Suite = None,
     tasks: Tasks = None,
+    pairs: OwnPairs = None,
+    classes: OwnClasses = None,
+    retrieval: OwnRetrieval = None,
     pooling: Poolings = None,
     data: Data = None,
     split: Split = None,
@@ -101,7 +120,7 @@ def evaluate(
 ) -> None:
     """Measure encoders side by side: similarity as people see it, and what else the vectors are good for.
 
-    [dim]Example:[/] isotrope evaluate bundled minilm runs/first --suite papers --data DIR
+    [dim]Example:[/] isotrope evaluate minilm runs/first --pairs graded.csv
     """
     chosen = {"json": as_json, "csv": as_csv, "markdown": as_markdown, "latex": as_latex}
     formats = [name for name, wanted in chosen.items() if wanted]
@@ -119,6 +138,9 @@ def evaluate(
     results = measure(
         models,
         names,
+        pairs=pairs,
+        classes=classes,
+        retrieval=retrieval,
         suite=suite,
         data=data,
         pooling=_names(pooling),

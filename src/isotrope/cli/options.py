@@ -12,6 +12,12 @@ Split = Annotated[str | None, typer.Option(help="train, dev or test, where a tas
 Column = Annotated[
     str | None, typer.Option(help="The table's column that holds the sentences.", show_default="text or sentence")
 ]
+Columns = Annotated[
+    str | None,
+    typer.Option(help="Several columns, such as Subject,Body: one text with --join, else each a text of its own."),
+]
+Join = Annotated[str | None, typer.Option(help='What stands between the --columns of a row: ". ".')]
+StripHtml = Annotated[bool, typer.Option("--strip-html", help="Take HTML out of the text.")]
 RunFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")]
 Resume = Annotated[bool, typer.Option("--resume", help="Go on with a run that was stopped.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from isotrope.cli.console import waiting
-from isotrope.cli.options import Precision, Resume, RunFolder
+from isotrope.cli.options import Device, Precision, Resume, RunFolder
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences
 
@@ -54,6 +54,7 @@ def pretrain(
     precision: Precision = "float32",
     save_steps: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 500,
     seed: Annotated[int, typer.Option(min=0)] = 1,
+    device: Device = None,
     resume: Resume = False,
 ) -> None:
     """Pre-train a small BERT on raw text: vocabulary, word vectors, masked language modelling.
@@ -85,7 +86,7 @@ def pretrain(
         save_steps=save_steps,
         seed=seed,
     )
-    figures = train(config, output, resume=resume)
+    figures = train(config, output, device=device, resume=resume)
     typer.echo(
         f"{output / 'encoder'}: held-out loss {figures['loss']:.3f}, accuracy {100 * figures['accuracy']:.1f}% "
         f"after {figures['tokens']:,.0f} tokens"

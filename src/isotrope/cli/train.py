@@ -10,7 +10,19 @@ from rich.table import Table
 
 from isotrope.cli.console import many, print_json, print_result, print_table, waiting
 from isotrope.cli.models import MODEL_HELP, check_models
-from isotrope.cli.options import AllowCode, AsJson, Column, Data, Precision, Resume, RunFolder
+from isotrope.cli.options import (
+    AllowCode,
+    AsJson,
+    Column,
+    Columns,
+    Data,
+    Device,
+    Join,
+    Precision,
+    Resume,
+    RunFolder,
+    StripHtml,
+)
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
@@ -100,6 +112,10 @@ def train(
     seeds: SeedCount = None,
     teacher: Teacher = None,
     column: Column = None,
+    columns: Columns = None,
+    join: Join = None,
+    strip_html: StripHtml = False,
+    device: Device = None,
     purpose: Purpose = "both",
     unit: UnitOption = "auto",
     precision: Precision = None,
@@ -141,6 +157,10 @@ def train(
         "set": chosen,
         "teacher": teacher,
         "column": column,
+        "columns": columns,
+        "join": join,
+        "strip_html": strip_html,
+        "device": device,
         "purpose": purpose,
         "unit": unit,
         "resume": resume,

@@ -9,7 +9,7 @@ import typer
 
 from isotrope.cli.console import print_result, waiting
 from isotrope.cli.models import MODEL_HELP, check_models
-from isotrope.cli.options import AllowCode, AsJson, Column, Data, Resume
+from isotrope.cli.options import AllowCode, AsJson, Column, Columns, Data, Device, Join, Resume, StripHtml
 from isotrope.cli.train import Corpus, UnitOption, check_files
 from isotrope.io.durations import seconds_of
 from isotrope.io.hub import stay_offline_without_hub
@@ -49,6 +49,10 @@ def tune(
     data: Data = None,
     candidates: Candidates = None,
     column: Column = None,
+    columns: Columns = None,
+    join: Join = None,
+    strip_html: StripHtml = False,
+    device: Device = None,
     unit: UnitOption = "auto",
     seed: Annotated[int | None, typer.Option(min=0, show_default="the recipes'")] = None,
     resume: Resume = False,
@@ -85,6 +89,10 @@ def tune(
         data=data,
         candidates=named,
         column=column,
+        columns=columns,
+        join=join,
+        strip_html=strip_html,
+        device=device,
         unit=unit,
         seed=seed,
         resume=resume,

@@ -20,13 +20,14 @@ from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch, lay_out
 from isotrope.encoders.pooling import OWN, Pooling, mix
 from isotrope.encoders.precision import dtype_of
+from isotrope.encoders.similarity import Similarities
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import progress
 
 CHUNK_BATCHES = 64  # how many batches are read ahead and sorted by length together
 
 
-class Encoder(nn.Module):
+class Encoder(Similarities, nn.Module):
     """A backbone, its tokenizer, a pooling, and what comes behind it (dense layers, normalisation).
 
     `transformer` is the sentence-transformers module that holds model and tokenizer; `after_pooling` are the modules

@@ -1,18 +1,17 @@
-"""Text from anywhere to vectors, in memory or in a file of any size."""
+"""Text from anywhere to vectors, in memory or in a file of any size. Every row keeps its place."""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from isotrope.encoders.encoder import Encoder
+from isotrope.encoders.encoder import CHUNK_BATCHES, Encoder
 from isotrope.encoders.foreign import ForeignEncoder
 from isotrope.encoders.loading import Model, load_any
 from isotrope.encoders.pooling import Pooling
@@ -20,12 +19,15 @@ from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display, waiting
-from isotrope.io.vector_files import WRITERS, Floats
-from isotrope.text.sources import Counts, Source, read_sentences
+from isotrope.io.vector_files import WRITERS, Bools, Floats
+from isotrope.text.record_batches import Batches, batch_texts, record_batches
+from isotrope.text.shaping import Shape
+from isotrope.text.sources import Source
 
 log = logging.getLogger(__name__)
 
-Chunks: TypeAlias = Iterator[tuple[list[str], Floats]]  # sentences beside their vectors
+MOST_ROWS = 2**16  # that are in memory together
+VECTORS = "embedding"  # the column that vectors go into
 
 
 @dataclass(frozen=True)
@@ -33,12 +35,21 @@ class EncodedFile:
     """A file of vectors, and what went into it."""
 
     path: Path
-    sentences: int
+    rows: int
     dim: int
-    blank: int  # lines or cells without text, which are not in the file
-    truncated: int  # sentences that were cut off at `max_seq_length` tokens
+    blank: int  # rows without text: zeros in .npy, null in .parquet
+    truncated: int  # texts that were cut off at `max_seq_length` tokens
     max_seq_length: int
     seconds: float
+
+
+class EncodedRows(NamedTuple):
+    """Some rows of a table, their texts, their vectors (rows, dim), and which have no text: those have zeros."""
+
+    batch: Any  # an Arrow record batch
+    texts: list[str | None]
+    vectors: Floats
+    blank: Bools
 
 
 @overload
@@ -48,6 +59,10 @@ def encode(
     *,
     output: None = ...,
     column: str | None = ...,
+    columns: str | Iterable[str] | None = ...,
+    join: str | None = ...,
+    strip_html: bool = ...,
+    vector_column: str = ...,
     pooling: str | Pooling | None = ...,
     batch_size: int = ...,
     normalize: bool = ...,
@@ -65,6 +80,10 @@ def encode(
     *,
     output: str | Path,
     column: str | None = ...,
+    columns: str | Iterable[str] | None = ...,
+    join: str | None = ...,
+    strip_html: bool = ...,
+    vector_column: str = ...,
     pooling: str | Pooling | None = ...,
     batch_size: int = ...,
     normalize: bool = ...,
@@ -81,6 +100,10 @@ def encode(
     *,
     output: str | Path | None = None,
     column: str | None = None,
+    columns: str | Iterable[str] | None = None,
+    join: str | None = None,
+    strip_html: bool = False,
+    vector_column: str = VECTORS,
     pooling: str | Pooling | None = None,
     batch_size: int = 32,
     normalize: bool = False,
@@ -92,13 +115,17 @@ def encode(
     """Turns text into vectors.
 
     Args:
-        source: sentences, a file, `-` for standard input, `hub:org/name[:split]`, or a table or column of pandas,
-            polars, Arrow or `datasets`. Blank lines and missing cells are skipped, and counted.
+        source: sentences, a file, `-` for standard input, `hub:org/name[:config][:split]`, or a table or column
+            of pandas, polars, Arrow or `datasets`. Every row keeps its place; one without text has zeros.
         model: `"bundled"`, `"minilm"`, a folder, a name on the Hugging Face Hub, an `Encoder` or a
             `SentenceTransformer`.
-        output: a file to write, .npy (vectors only) or .parquet (with the text), in constant memory. Without it the
-            vectors are returned.
+        output: a file to write, in constant memory: .npy (vectors only), or .parquet, the table with all its columns
+            and one of vectors, null where there is no text. Without it the vectors are returned.
         column: the column of a table that holds the sentences; `text` or `sentence` needs no naming.
+        columns: several columns that make one text: `"Subject,Body"` or a list.
+        join: what stands between them: `". "`.
+        strip_html: takes HTML out of the text that is encoded; the table keeps it.
+        vector_column: what the column of vectors is called.
         pooling: `"mean"`, `"cls"`, `"last2"`, `"mean@2"` ...; without it the model's own.
         batch_size: sentences at a time.
         normalize: scales every vector to length 1.
@@ -108,7 +135,7 @@ def encode(
         show_progress: shows a bar on a terminal.
 
     Returns:
-        A float32 array (sentences, dim); with `output` an `EncodedFile`.
+        A float32 array (rows, dim); with `output` an `EncodedFile`.
 
     Example:
         >>> from isotrope.encoders import encode
@@ -117,67 +144,106 @@ def encode(
     """
     if output is not None:
         check_output(Path(output), WRITERS, force=force)
-    total, counts = _count(source, column, show_progress), Counts()
+    shape = Shape.of(columns, join, strip_html, column=column)
+    size = min(check_batch_size(batch_size) * CHUNK_BATCHES, MOST_ROWS)
+    total = _count(source, size, column, shape, show_progress)
     with waiting(f"Loading {model}" if isinstance(model, str | Path) else "Loading", shown=show_progress):
         encoder = load_any(model, pooling=pooling, device=device, precision=precision)
-    chunks = _with_vectors(encoder, read_sentences(source, column, counts), batch_size, normalize)
+    table = record_batches(source, size, column, shape)
+    if output is not None and vector_column in table.schema.names:
+        raise IsotropeError(
+            f"{table.name}: it has a column '{vector_column}' already; call that of the vectors something else with "
+            "vector_column=",
+            argument="vector_column=",
+        )
+    chunks = encode_table(table, encoder, shape, batch_size=batch_size, normalize=normalize)
     with enough_memory("encode fewer sentences at a time"), Display("Encoding", total, shown=show_progress) as advance:
         if output is None:
-            return _gathered(chunks, counts, advance)
-        return _written(chunks, counts, advance, encoder, Path(output))
+            return _gathered(chunks, advance)
+        return _written(chunks, advance, encoder, Path(output), table, vector_column)
 
 
-def _count(source: Source, column: str | None, show_progress: bool) -> int | None:
+def encode_table(
+    table: Batches, encoder: Encoder | ForeignEncoder, shape: Shape, *, batch_size: int = 32, normalize: bool = False
+) -> Iterator[EncodedRows]:
+    """The rows of a table beside their vectors, a lot at a time. A table without any text is an error."""
+    rows = texts_seen = 0
+    for batch in table.batches:
+        texts = batch_texts(table, batch, shape, rows)
+        there = [text for text in texts if text is not None]
+        vectors, blank = np.zeros((len(texts), encoder.dim), np.float32), np.array([text is None for text in texts])
+        if there:
+            vectors[~blank] = _finite(encoder, there, batch_size, normalize)
+        rows, texts_seen = rows + len(texts), texts_seen + len(there)
+        yield EncodedRows(batch, texts, vectors, blank)
+    if not texts_seen:
+        raise IsotropeError(f"{table.name}: no sentences in it (blank lines only)")
+
+
+def check_batch_size(size: int) -> int:
+    """Refuses a size below 1."""
+    if size < 1:
+        raise IsotropeError(f"batch_size must be at least 1, not {size}")
+    return size
+
+
+def _finite(encoder: Encoder | ForeignEncoder, texts: list[str], batch_size: int, normalize: bool) -> Floats:
+    found = encoder.encode_stream(texts, batch_size=batch_size, normalize_embeddings=normalize)
+    vectors = np.concatenate(list(found))
+    if not np.isfinite(vectors).all():
+        first = texts[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
+        raise IsotropeError(f"'{encoder.name}' gives vectors that are no numbers, such as that of: {first:.60}")
+    return vectors
+
+
+def _count(source: Source, size: int, column: str | None, shape: Shape, show_progress: bool) -> int | None:
     """Reads a file through once, for the bar, and so that a bad line is found now and not after hours."""
     if not isinstance(source, str | Path) or str(source) == "-" or not Path(source).is_file():
         return None  # a pipe can be read once only; what is missing is found when it is read
+    rows, texts = 0, 0
     with waiting(f"Reading {source}", shown=show_progress):
-        return sum(1 for _ in read_sentences(source, column))
+        table = record_batches(source, size, column, shape)
+        for batch in table.batches:
+            texts += sum(text is not None for text in batch_texts(table, batch, shape, rows))
+            rows += batch.num_rows
+    if not texts:
+        raise IsotropeError(f"{table.name}: no sentences in it (blank lines only)")
+    return rows
 
 
-def _gathered(chunks: Chunks, counts: Counts, advance: Display) -> Floats:
-    found = []
-    for _, vectors in chunks:
-        found.append(vectors)
-        advance(len(vectors))
-    if counts.blank:
-        log.warning("%d texts are blank or missing and have no vector; %d have one", counts.blank, counts.sentences)
-    return np.concatenate(found)
+def _gathered(chunks: Iterator[EncodedRows], advance: Display) -> Floats:
+    found, blank = [], 0
+    for rows in chunks:
+        found.append(rows.vectors)
+        blank += int(rows.blank.sum())
+        advance(len(rows.texts))
+    vectors = np.concatenate(found)
+    if blank:
+        log.warning("%d of %d rows are blank or missing; their vectors are zeros", blank, len(vectors))
+    return vectors
 
 
 def _written(
-    chunks: Chunks, counts: Counts, advance: Display, encoder: Encoder | ForeignEncoder, output: Path
+    chunks: Iterator[EncodedRows],
+    advance: Display,
+    encoder: Encoder | ForeignEncoder,
+    output: Path,
+    table: Batches,
+    column: str,
 ) -> EncodedFile:
-    began, before = time.monotonic(), encoder.truncated
-    with whole_or_nothing(output) as partial, WRITERS[output.suffix.lower()](partial, encoder.dim) as write:
-        for texts, vectors in chunks:
-            write(texts, vectors)
-            advance(len(texts))
+    began, before, rows, blank = time.monotonic(), encoder.truncated, 0, 0
+    writer = WRITERS[output.suffix.lower()]
+    with whole_or_nothing(output) as partial, writer(partial, table.schema, encoder.dim, column) as write:
+        for some in chunks:
+            write(some.batch, some.vectors, some.blank)
+            advance(len(some.texts))
+            rows, blank = rows + len(some.texts), blank + int(some.blank.sum())
     return EncodedFile(
         path=output,
-        sentences=counts.sentences,
+        rows=rows,
         dim=encoder.dim,
-        blank=counts.blank,
+        blank=blank,
         truncated=encoder.truncated - before,
         max_seq_length=encoder.max_seq_length,
         seconds=time.monotonic() - began,
     )
-
-
-def _with_vectors(
-    encoder: Encoder | ForeignEncoder, sentences: Iterable[str], batch_size: int, normalize: bool
-) -> Chunks:
-    """Chunks of sentences beside their vectors."""
-    ahead: deque[str] = deque()  # taken by the encoder, vectors still to come
-
-    def remembered() -> Iterator[str]:
-        for sentence in sentences:
-            ahead.append(sentence)
-            yield sentence
-
-    for vectors in encoder.encode_stream(remembered(), batch_size=batch_size, normalize_embeddings=normalize):
-        texts = [ahead.popleft() for _ in range(len(vectors))]
-        if not np.isfinite(vectors).all():
-            first = texts[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
-            raise IsotropeError(f"'{encoder.name}' gives vectors that are no numbers, such as that of: {first:.60}")
-        yield texts, vectors

@@ -17,10 +17,11 @@ from isotrope.encoders.encoder import CHUNK_BATCHES, Encoder
 from isotrope.encoders.pooling import Pooling
 from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.saving import write
+from isotrope.encoders.similarity import Similarities
 from isotrope.io.errors import IsotropeError
 
 
-class ForeignEncoder(nn.Module):
+class ForeignEncoder(Similarities, nn.Module):
     """A SentenceTransformer behind the part of `Encoder` that gives vectors: word vectors, word counts, poolings of
     other kinds. It has no backbone, so it can be neither tuned nor pooled otherwise.
     """

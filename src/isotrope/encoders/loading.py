@@ -15,6 +15,7 @@ from sentence_transformers.sentence_transformer.modules import WeightedLayerPool
 from torch import nn
 
 from isotrope.encoders.after_pooling import is_cls_mlp
+from isotrope.encoders.devices import check_device, default_device
 from isotrope.encoders.encoder import Encoder
 from isotrope.encoders.foreign import ForeignEncoder
 from isotrope.encoders.opening import open_model
@@ -169,23 +170,6 @@ def minilm_folder() -> Path:
     if sha256(weights) != MINILM_SHA256:
         raise IsotropeError(f"{weights} is not the published all-MiniLM-L6-v2 (SHA-256 differs); it is not used")
     return weights.parent
-
-
-def check_device(device: str | torch.device | None) -> None:
-    """Refuses a device that this machine has not."""
-    try:
-        there = torch.empty(0, device=device).device.type != "meta"  # which has no numbers
-    except (RuntimeError, AssertionError):
-        there = False
-    if not there:
-        raise IsotropeError(f"there is no device '{device}' on this machine; leave out device=", argument="device=")
-
-
-def default_device() -> str:
-    """CUDA, then Apple's MPS, then the CPU."""
-    if torch.cuda.is_available():
-        return "cuda"
-    return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 def available_offline() -> list[str]:

@@ -28,7 +28,7 @@ class Nearest(NamedTuple):
 
 def nearest(vectors: Floats, queries: Floats, k: int, *, exact_up_to: int = EXACT_UP_TO) -> Nearest:
     """The `k` of `vectors` (m, dim) that are nearest to each of `queries` (n, dim). The same input, the same output."""
-    vectors, queries = _unit(vectors), _unit(queries)
+    vectors, queries = unit_rows(vectors), unit_rows(queries)
     found = min(k, len(vectors))
     search = _exact if len(vectors) <= exact_up_to else _by_index
     index, cosine = search(vectors, queries, found)
@@ -66,7 +66,8 @@ def _by_index(vectors: Floats, queries: Floats, k: int) -> tuple[Ints, Floats]:
     return matches.keys.astype(np.int64), (1 - matches.distances).astype(np.float32)
 
 
-def _unit(vectors: Floats) -> Floats:
+def unit_rows(vectors: Floats) -> Floats:
+    """Of length one; zeros stay zeros."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     scaled: Floats = np.asarray(vectors / np.where(lengths > 0, lengths, 1), dtype=np.float32)
     return scaled

@@ -1,12 +1,15 @@
-"""Average precision: do texts of one class find each other, and do pairs that mean the same come first?
+"""Rankings: do texts of one class find each other, do pairs that mean the same come first, do queries find documents?
 
     AP = (sum over the relevant items of the precision at their place in the ranking) / (number of relevant items)
+
+    nDCG@k = (sum over the relevant documents among the first k of gain / log2(1 + place)) / (the same, best order)
 
 Items of equal similarity share a place, the last of theirs, as in scikit-learn: their order would be chance.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from isotrope.io.errors import IsotropeError
 
 Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
 QUERIES_AT_ONCE = 512  # rows of the matrix of cosines
 
 
@@ -45,6 +49,34 @@ def average_precision(similarities: ArrayLike, same: ArrayLike) -> float:
     0.833
     """
     return float(_of_rows(np.asarray(similarities)[None], np.asarray(same, bool)[None])[0])
+
+
+def places(queries: ArrayLike, documents: ArrayLike, relevant: Sequence[Sequence[int]]) -> list[Ints]:
+    """Of each query, the places of its relevant documents among all, by cosine; the first place is 1.
+
+    Vectors (queries, dim) and (documents, dim), and the numbers of the documents that are relevant to each query.
+
+    >>> [found.tolist() for found in places([[1, 0]], [[1, 0.1], [0, 1], [1, 0]], [[0, 1]])]
+    [[2, 3]]
+    """
+    asked, among = unit_rows(queries), unit_rows(documents)
+    found = []
+    for start in range(0, len(asked), QUERIES_AT_ONCE):
+        similarities = asked[start : start + QUERIES_AT_ONCE] @ among.T  # (queries, documents)
+        for row, wanted in zip(similarities, relevant[start:], strict=False):
+            found.append(np.array([np.count_nonzero(row >= row[one]) for one in wanted], np.int64))
+    return found
+
+
+def ndcg(places: Ints, gains: Sequence[float], at: int) -> float:
+    """Of one query, from the places of its relevant documents and how relevant each is.
+
+    >>> round(ndcg(np.array([1, 3]), [1, 1], 10), 3)
+    0.92
+    """
+    given, ideal = np.array(gains, np.float64), np.sort(np.array(gains, np.float64))[::-1][:at]
+    reached = np.where(places <= at, given / np.log2(1 + places), 0).sum()
+    return float(reached / (ideal / np.log2(2 + np.arange(len(ideal)))).sum())
 
 
 def unit_rows(vectors: ArrayLike) -> NDArray[Any]:

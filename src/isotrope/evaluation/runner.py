@@ -28,6 +28,7 @@ from isotrope.evaluation.results.side_by_side import (
     side_by_side,
 )
 from isotrope.evaluation.tasks import AnyTask, Task, TaskSpec, open_suite, open_task
+from isotrope.evaluation.tasks.own import OwnClasses, OwnPairs, OwnRetrieval, Tables, own_specs
 from isotrope.evaluation.vectors import remembered_together
 from isotrope.io.errors import IsotropeError
 
@@ -38,6 +39,9 @@ def evaluate(
     models: Models,
     tasks: AnyTask | Iterable[AnyTask] = (),
     *,
+    pairs: Tables = None,
+    classes: Tables = None,
+    retrieval: Tables = None,
     suite: str | None = None,
     data: str | Path | None = None,
     pooling: str | Iterable[str] = (),
@@ -59,6 +63,10 @@ def evaluate(
             several seeds.
         tasks: Names such as `"stsb"` or `"stsb-multi:de"`, `"package.module:Name"`, a `Task`, or a function
             `task(encode, *, ...) -> float | dict[str, float]`. By default `bundled`, or those of the suite.
+        pairs: Your own pairs: a table with `sentence1`, `sentence2` and `score` (a grade of any scale, or 0 and 1). A
+            file, a frame or a list of rows; several files or frames in a list; `{name: table}` or `"NAME=FILE"`.
+        classes: Your own texts with a class each, in the same ways: `text` and `label`.
+        retrieval: Your own queries, in the same ways: `query`, `document` and `relevance` (without it, all 1).
         suite: `papers`, `sts`, `transfer`, `multilingual`, `arguments`, `domains` or `all`: every task of it whose data
             is there, with averages, intervals, and marks of what was seen in training.
         data: Folder of data sets; by default `$ISOTROPE_DATA`, else the Hugging Face Hub.
@@ -87,8 +95,9 @@ def evaluate(
         raise IsotropeError("a suite measures test splits; for another split name tasks instead of a suite")
     options = {"split": split, "classifier": classifier, "prototyping": prototyping, "seeds": _numbers(seeds)}
     groups, poolings = group_models(models), [pooling] if isinstance(pooling, str) else list(pooling)
+    own = [*own_specs(OwnPairs, pairs), *own_specs(OwnClasses, classes), *own_specs(OwnRetrieval, retrieval)]
     with display.waiting("Reading tasks"):
-        opened, absent = _open(suite, _several(tasks), Path(data) if data else None, options)
+        opened, absent = _open(suite, [*_several(tasks), *own], Path(data) if data else None, options)
     check_models([model for group in groups for model in group.models], poolings)
     settings: dict[str, Any] = {"device": device, "precision": precision, "batch_size": batch_size, "cache": cache}
     rows = [row for group in groups for row in _rows(group, poolings, opened, bool(suite), display, **settings)]
@@ -116,6 +125,8 @@ def _open(
     opened, absent = open_suite(suite, data=data, **options) if suite else ([], [])
     for task in names or ([] if suite else [DEFAULT]):
         one = open_task(task, data=data, **options)
+        if one.with_listings and one.name in {other.name for other in opened}:
+            raise IsotropeError(f"two tables or tasks are called '{one.name}'; name one of them: NAME=FILE")
         if one.name not in {other.name for other in opened}:
             opened.append(one)
     return opened, absent
@@ -174,4 +185,5 @@ def _results(rows: Sequence[Row], tasks: Sequence[Task], absent: Sequence[str], 
         absent=absent,
         suite=suite,
         remarks=sorted({task.remark for task in tasks} - {""}),
+        listed=[task.name for task in tasks if task.with_listings],
     )

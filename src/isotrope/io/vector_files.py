@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]  # (rows, dim)
-Write = Callable[[Sequence[str], Floats], None]  # appends sentences and their vectors
+Bools = np.ndarray[Any, np.dtype[np.bool_]]  # (rows,)
+Write = Callable[[Any, Floats, Bools], None]  # appends a record batch, the vectors of its rows, and which have none
 
 
 @contextmanager
-def write_npy(path: Path, dim: int) -> Iterator[Write]:
-    """NumPy's own format, vectors only. The header names the number of rows, which is known at the end only: it is
-    written twice, and NumPy pads it so that any number fits into the same bytes.
+def write_npy(path: Path, schema: Any, dim: int, column: str) -> Iterator[Write]:
+    """NumPy's own format, vectors only; zeros where there is none. The header names the number of rows, which is known
+    at the end only: it is written twice, and NumPy pads it so that any number fits into the same bytes.
     """
     rows = 0
     with path.open("wb") as file:
@@ -25,7 +26,7 @@ def write_npy(path: Path, dim: int) -> Iterator[Write]:
             description = {"descr": "<f4", "fortran_order": False, "shape": (rows, dim)}
             np.lib.format.write_array_header_1_0(file, description)
 
-        def write(sentences: Sequence[str], vectors: Floats) -> None:
+        def write(batch: Any, vectors: Floats, blank: Bools) -> None:
             nonlocal rows
             file.write(np.ascontiguousarray(vectors, dtype="<f4").data)
             rows += len(vectors)
@@ -37,20 +38,35 @@ def write_npy(path: Path, dim: int) -> Iterator[Write]:
 
 
 @contextmanager
-def write_parquet(path: Path, dim: int) -> Iterator[Write]:
-    """Columns `text` and `embedding` (lists of `dim` float32), a row group for each lot of rows."""
-    import pyarrow
+def write_parquet(path: Path, schema: Any, dim: int, column: str) -> Iterator[Write]:
+    """The table as it was, and a last column of vectors (lists of `dim` float32), null where there is none; a row group
+    for each lot of rows.
+    """
     from pyarrow import parquet
 
-    embedding = pyarrow.list_(pyarrow.float32(), dim)
-    schema = pyarrow.schema({"text": pyarrow.string(), "embedding": embedding})
-    with parquet.ParquetWriter(path, schema) as file:
+    with parquet.ParquetWriter(path, with_vectors(schema, dim, column)) as file:
 
-        def write(sentences: Sequence[str], vectors: Floats) -> None:
-            column = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(vectors.ravel()), type=embedding)
-            file.write_batch(pyarrow.record_batch([pyarrow.array(sentences), column], schema=schema))
+        def write(batch: Any, vectors: Floats, blank: Bools) -> None:
+            file.write_batch(add_vectors(batch, vectors, blank, column))
 
         yield write
 
 
 WRITERS = {".npy": write_npy, ".parquet": write_parquet}
+
+
+def with_vectors(schema: Any, dim: int, column: str) -> Any:
+    """An Arrow schema and a column of vectors."""
+    import pyarrow  # slow to import
+
+    return schema.append(pyarrow.field(column, pyarrow.list_(pyarrow.float32(), dim)))
+
+
+def add_vectors(batch: Any, vectors: Floats, blank: Bools, column: str) -> Any:
+    """A record batch and the vectors of its rows."""
+    import pyarrow
+
+    schema = with_vectors(batch.schema, vectors.shape[1], column)
+    values, mask = pyarrow.array(vectors.ravel(), pyarrow.float32()), pyarrow.array(blank)
+    made = pyarrow.FixedSizeListArray.from_arrays(values, type=schema.field(column).type, mask=mask)
+    return pyarrow.RecordBatch.from_arrays([*batch.columns, made], schema=schema)

@@ -16,6 +16,7 @@ from isotrope.io.hashes import digest, hasher
 from isotrope.text.arrays import IntArray, growing_table, open_table
 from isotrope.text.files import Row
 from isotrope.text.sources import Source, kind_of, matching_rows, shown, text_columns
+from isotrope.text.survey import Survey
 from isotrope.text.units import Units
 
 ROWS, KEYS, ABOUT = "corpus.arrow", "keys.npy", "corpus.json"
@@ -77,13 +78,14 @@ def build_corpus(
     *,
     column: str | None = None,
     units: Units | None = None,
+    survey: Survey | None = None,
 ) -> Corpus:
     """Streams the sources' rows, once and in constant memory, into `folder`, and opens them there.
 
     A source is a file, `-`, `hub:org/name[:split]`, a table of another library, or an iterable of strings or of rows;
     those that lack the columns are passed over. `column` is what tables call `text`. Rows with a blank or missing
     field or without a gold label are left out, and counted. `units` may split texts into sentences, where `text` is the
-    only column.
+    only column; `survey` sees the rows before.
     """
     folder.mkdir(parents=True, exist_ok=True)
     (folder / ABOUT).unlink(missing_ok=True)  # it is written last: without it there is no corpus
@@ -92,6 +94,7 @@ def build_corpus(
         with _Writer(path, columns, add_keys) as writer:
             for name, rows in matching_rows(sources, columns, column):
                 used.append(name)
+                rows = survey.rows_of(rows, text_columns(columns)) if survey else rows
                 for number, row in enumerate(units.rows(name, rows) if units else rows, 1):
                     writer.add(row, name, number)
         if not writer.rows:
@@ -102,6 +105,7 @@ def build_corpus(
     distinct, documents = _distinct(open_table(folder / KEYS)[:, 0]), units.documents if units else 0
     counts = CorpusCounts(writer.rows, writer.blank, writer.unlabelled, distinct, documents)
     about = {"columns": columns, "sources": used, "fingerprint": writer.fingerprint, "counts": asdict(counts)}
+    about |= {"survey": survey.as_dict()} if survey else {}
     with whole_or_nothing(folder / ABOUT) as path:
         path.write_text(json.dumps(about, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     return Corpus(folder)

@@ -1,7 +1,8 @@
 """Tables from files: .txt .csv .tsv .jsonl .parquet, each also .gz, or `-` for standard input.
 
 Everything streams: a file of any size is read in constant memory (except .parquet.gz, in which one can't seek).
-Tab-separated files have no quoting (a double quote is an ordinary character); comma-separated ones have.
+Tab-separated files have no quoting (a double quote is an ordinary character); comma-separated ones have. What a .csv is
+separated by, a comma, a semicolon or a tab, is seen in its header.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ import csv
 import gzip
 import io
 import json
+import re
 import shutil
 import sys
 import tempfile
 import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import count
+from itertools import chain, count
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
@@ -26,6 +28,7 @@ from isotrope.text.frames import BATCH, arrow_rows, check_names
 from isotrope.text.frames import Row as Row
 
 KINDS = ("txt", "csv", "tsv", "jsonl", "parquet")
+SEPARATORS = (",", ";", "\t")  # of a .csv; the first where two divide a header alike
 LONGEST_LINE = 2**26  # bytes; a packed file of a few kilobytes can hold a line of gigabytes
 
 
@@ -89,7 +92,9 @@ def _read_tsv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator
 
 
 def _read_csv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
-    reader = csv.reader(_lines(stream, where), strict=True)
+    lines = _lines(stream, where)
+    first = next(lines, "")
+    reader = csv.reader(chain([first], lines), delimiter=_separator(first), strict=True)
     try:
         header = next(reader, [])
         _check_header(header, wanted, where)
@@ -97,6 +102,11 @@ def _read_csv(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator
             yield _row(header, fields, where, reader.line_num) if fields else None
     except csv.Error as error:
         raise IsotropeError(f"{where}: line {reader.line_num}: {error}") from error
+
+
+def _separator(header: str) -> str:
+    """What divides the header into the most columns. Spreadsheets of half of Europe write semicolons."""
+    return max(SEPARATORS, key=re.sub('"[^"]*"', "", header).count)
 
 
 def _row(header: list[str], fields: list[str], where: str, number: int) -> Row:
@@ -128,16 +138,27 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> Row:
     return row
 
 
+def read_parquet_batches(path: str | Path, size: int) -> Iterator[Any]:
+    """The rows of a Parquet file as Arrow has them, at most `size` at a time."""
+    with open_bytes(path) as stream, _parquet_file(stream, shown_path(path)) as table:
+        yield from table.iter_batches(batch_size=size)
+
+
 def _read_parquet(stream: BinaryIO, where: str, wanted: tuple[str, ...]) -> Iterator[Row | None]:
+    with _parquet_file(stream, where) as table:
+        names = list(table.schema_arrow.names)
+        check_columns(names, wanted, where)
+        yield from arrow_rows(table.iter_batches(batch_size=BATCH), names, where)
+
+
+@contextmanager
+def _parquet_file(stream: BinaryIO, where: str) -> Iterator[Any]:
     import pyarrow  # slow to import, and few files need it
     from pyarrow import parquet
 
     try:
         with _seekable(stream) as file:
-            table = parquet.ParquetFile(file)
-            names = list(table.schema_arrow.names)
-            check_columns(names, wanted, where)
-            yield from arrow_rows(table.iter_batches(batch_size=BATCH), names, where)
+            yield parquet.ParquetFile(file)
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         raise IsotropeError(f"{where}: a damaged Parquet file ({reason(error)[:100]})") from error
 

@@ -25,6 +25,12 @@ def is_table(source: Any) -> bool:
     return _reader(source) is not None
 
 
+def library_of(source: Any) -> str | None:
+    """`pandas`, `polars`, `pyarrow` or `datasets`; None for an object of no library known here."""
+    libraries = (base.__module__.partition(".")[0] for base in type(source).__mro__)
+    return next((library for library in libraries if library in _READERS), None)
+
+
 def arrow_rows(batches: Iterable[Any], names: list[str], where: str) -> Iterator[Row]:
     """The rows of Arrow batches. Values that Python can't hold, such as far dates, hinder nobody who does not ask for
     them.
@@ -55,8 +61,8 @@ def check_names(names: list[str], where: str) -> None:
 
 
 def _reader(source: Any) -> Callable[[Any], Iterator[Row]] | None:
-    libraries = (base.__module__.partition(".")[0] for base in type(source).__mro__)
-    return next((_READERS[library] for library in libraries if library in _READERS), None)
+    library = library_of(source)
+    return _READERS[library] if library else None
 
 
 def _pandas(source: Any) -> Iterator[Row]:

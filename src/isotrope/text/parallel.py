@@ -9,15 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from importlib import import_module
-from importlib.util import find_spec
 from itertools import islice
-from typing import Any
 
 from isotrope.io.errors import IsotropeError
 from isotrope.text.cells import cell_text
 from isotrope.text.files import Row
 from isotrope.text.hashes import HashSet, hash_texts
+from isotrope.text.languages import new_identifier
 from isotrope.text.scripts import Look, Writing
 from isotrope.text.sources import Source, source_rows
 
@@ -152,12 +150,9 @@ def read_pairs(table: Source, source: str, target: str) -> Iterator[Pair]:
 
 def language_identifier() -> Foreign | None:
     """py3langid, where it is installed. It says nothing of a language that it doesn't know."""
-    if find_spec("py3langid") is None:
+    identifier = new_identifier()
+    if identifier is None:
         return None
-    library: Any = import_module("py3langid.langid")
-    if not hasattr(library.LanguageIdentifier, "from_model_file"):
-        raise IsotropeError("this py3langid is too old: pip install 'py3langid>=0.4', or uninstall it to do without")
-    identifier = library.LanguageIdentifier.from_model_file(library.MODEL_FILE, norm_probs=True)
     known = set(identifier.labels)
 
     def foreign(text: str, language: str) -> bool:

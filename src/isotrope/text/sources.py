@@ -16,8 +16,8 @@ from isotrope.text.frames import dataset_rows, is_table, rows_of_table
 
 log = logging.getLogger(__name__)
 
-# a path, `-`, `hub:org/name[:split]`; strings or rows (dictionaries); a table or column of pandas, polars, Arrow or
-# Hugging Face's `datasets`
+# a path, `-`, `hub:org/name[:config][:split]`; strings or rows (dictionaries); a table or column of pandas, polars,
+# Arrow or Hugging Face's `datasets`
 Source: TypeAlias = str | Path | Iterable[Any]
 
 HUB = "hub:"
@@ -62,7 +62,7 @@ def as_sources(text: Any) -> list[Source]:
     if isinstance(text, str | Path) or is_table(text):
         return [text]
     items = list(text)
-    several = items and all(isinstance(item, Path) or is_table(item) for item in items)
+    several = items and all(isinstance(item, Path) or is_table(item) or _own_name(item) for item in items)
     return items if several else [items]
 
 
@@ -95,6 +95,11 @@ def matching_rows(
         raise IsotropeError(said, argument=lacking[0].argument if len(lacking) == 1 else "")
 
 
+def find_text_column(example: Row, column: str | None, where: str, kind: str) -> str:
+    """Which column of a table holds the sentences, by one of its rows."""
+    return _find_columns(example, ("text",), column, where, kind)["text"]
+
+
 def kind_of(columns: tuple[str, ...]) -> str:
     """What rows with these columns are called: sentences, pairs, triplets, labelled pairs ..."""
     texts = len(text_columns(columns))
@@ -113,6 +118,13 @@ def text_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(column for column in columns if column != "label")
 
 
+def source_name(source: Source) -> str:
+    """A source as messages call it."""
+    if isinstance(source, str | Path):
+        return str(source) if str(source).startswith(HUB) else shown_path(source)
+    return _own_name(source) or (f"the given {type(source).__name__}" if is_table(source) else "the given text")
+
+
 def source_rows(source: Source) -> tuple[str, Iterator[Row]]:
     """A source's name for people, and its rows as they are, without blank lines."""
     opened = _open(source)
@@ -126,14 +138,18 @@ class _Opened(NamedTuple):
 
 
 def _open(source: Source) -> _Opened:
+    name = source_name(source)
     if isinstance(source, str | Path):
         if str(source).startswith(HUB):
-            return _Opened(str(source), "jsonl", _hub_rows(str(source)))
-        return _Opened(shown_path(source), file_kind(source), read_rows(source))
+            return _Opened(name, "jsonl", hub_rows(str(source)))
+        return _Opened(name, file_kind(source), read_rows(source))
     rows = rows_of_table(source)
-    if rows is not None:
-        return _Opened(f"the given {type(source).__name__}", "jsonl", rows)
-    return _Opened("the given text", "jsonl", _memory_rows(source, "the given text"))
+    return _Opened(name, "jsonl", _memory_rows(source, name) if rows is None else rows)
+
+
+def _own_name(source: Any) -> str:
+    """What a source of our own, which reads from another, calls itself."""
+    return str(getattr(source, "source_name", ""))
 
 
 def _memory_rows(source: Iterable[Any], name: str) -> Iterator[Row]:
@@ -148,15 +164,30 @@ def _memory_rows(source: Iterable[Any], name: str) -> Iterator[Row]:
             raise IsotropeError(f"{name}: row {number}: {item!r:.40} is neither a sentence nor a row with columns")
 
 
-def _hub_rows(source: str) -> Iterator[Row]:
-    """`hub:org/name` or `hub:org/name:split`, streamed. Whatever goes wrong on the way there is told in one line."""
+def hub_rows(source: str) -> Iterator[Row]:
+    """`hub:org/name[:config][:split]`, streamed. Whatever goes wrong on the way there is told in one line."""
     from datasets import load_dataset  # slow to import
 
-    path, _, split = source.removeprefix(HUB).partition(":")
+    path, config, split = hub_parts(source)
     try:
-        yield from dataset_rows(load_dataset(path, split=split or "train", streaming=True), source)
+        yield from dataset_rows(load_dataset(path, config, split=split, streaming=True), source)
     except Exception as error:
         raise IsotropeError(f"{source}: can't be read ({reason(error)})") from error
+
+
+def hub_parts(source: str) -> tuple[str, str | None, str]:
+    """The data set, its configuration and its split: of one word behind the name, that is the split.
+
+    >>> hub_parts("hub:org/name"), hub_parts("hub:org/name:test"), hub_parts("hub:org/name:de:dev")
+    (('org/name', None, 'train'), ('org/name', None, 'test'), ('org/name', 'de', 'dev'))
+    """
+    path, *words = source.removeprefix(HUB).split(":")
+    if len(words) > 2:
+        raise IsotropeError(
+            f"{source}: a data set of the Hub is hub:org/name, hub:org/name:split or hub:org/name:config:split"
+        )
+    config = words[0] if len(words) == 2 and words[0] else None
+    return path, config, (words[-1] if words else "") or "train"
 
 
 def _peek(rows: Iterator[Row | None], known: set[str | None]) -> tuple[list[Row | None], Row | None]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from isotrope.evaluation import load_pairs, read_pairs, score_pairs
-from isotrope.evaluation.correlation import best_of_four
+import numpy as np
+
+from isotrope.evaluation import load_pairs, read_own_pairs, score_pairs
+from isotrope.evaluation.correlation import best_of_four, check_gold
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.training.monitor import Score
@@ -33,9 +35,10 @@ def development_scores(sets: Sequence[str | None], data: str | Path | None, reci
 def development_score(dev: str, data: str | Path | None, selection: str = "cosine") -> Score:
     """Spearman x 100 of an encoder on one development set."""
     if Path(dev).is_file() or Path(dev).suffix:
-        pairs = read_pairs(Path(dev))
+        pairs = read_own_pairs(dev).pairs
     else:
         pairs = load_pairs(dev, data=Path(data) if data else None, split="dev")
+    check_gold(np.array(pairs.scores), dev)
     if selection == "best-of-four":
         return lambda encoder: best_of_four(encoder, pairs)
     return lambda encoder: score_pairs(encoder, pairs).spearman["all"]

@@ -32,7 +32,7 @@ from torch.optim import Optimizer
 from torch.utils.data import DataLoader, Dataset
 from transformers import get_scheduler, set_seed
 
-from isotrope.encoders.loading import default_device
+from isotrope.encoders.devices import default_device
 from isotrope.encoders.packing import Batch
 from isotrope.encoders.precision import computing_in, dtype_of
 from isotrope.encoders.quiet import quiet_transformers
@@ -109,6 +109,8 @@ class Loop:
             kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)],
         )
         self.device = self.accelerator.device
+        if self.device.type != torch.device(default_device()).type:  # accelerate decides once for a process
+            raise IsotropeError(f"this process has trained on {self.device} before; use another device in a new one")
         self.wrapped = self.accelerator.prepare_model(model)  # for several processes
         # accelerate has one precision for the life of a process; stages may differ, so autocast is in `loss`
         self.accelerator.unwrap_model(self.wrapped, keep_fp32_wrapper=False)

@@ -17,6 +17,7 @@ import torch
 from torch.optim import AdamW
 from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, set_seed
 
+from isotrope.encoders.devices import on_device
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_folder, whole_or_nothing
 from isotrope.io.errors import IsotropeError
@@ -60,14 +61,14 @@ class Pretraining:
     seed: int = 1
 
 
-def pretrain(config: Pretraining, output: Path, *, resume: bool = False) -> dict[str, float]:
+def pretrain(config: Pretraining, output: Path, *, device: str | None = None, resume: bool = False) -> dict[str, float]:
     """Trains, saves a transformers folder in `output/encoder`, returns held-out loss and accuracy.
 
     `output` also holds the settings, the tokenised text and `checkpoint-N/`. Killed at any time, it goes on with
-    `resume` from its last checkpoint as if nothing had happened.
+    `resume` from its last checkpoint as if nothing had happened. `device` is by default the fastest there is.
     """
     _check(config)
-    with _open_run(config, output, resume):
+    with on_device(device), _open_run(config, output, resume):
         tokenizer = _tokenizer(config, output)
         text, held_out = _tokenized(config, tokenizer, output)
         set_seed(config.seed)

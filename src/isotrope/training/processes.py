@@ -53,6 +53,6 @@ def _group() -> Any:
     """The processes, introduced to each other. Without being told, accelerate would see none on a CPU."""
     from accelerate import PartialState
 
-    from isotrope.encoders.loading import default_device
+    from isotrope.encoders.devices import default_device
 
     return PartialState(cpu=default_device() == "cpu")

@@ -67,10 +67,13 @@ class Run:
     @property
     def corpus(self) -> dict[str, int]:
         """What was counted in the text of the last stage: rows, and those that were left out."""
-        counts: dict[str, int] = json.loads(
-            (stage_folders(self.folder, self.recipe)[-1] / "corpus" / "corpus.json").read_text()
-        )["counts"]
+        counts: dict[str, int] = self._about["counts"]
         return counts
+
+    @property
+    def survey(self) -> dict[str, Any]:
+        """What was read: rows, blank ones, duplicates, near-duplicates, markup, placeholders, languages."""
+        return dict(self._about.get("survey", {}))
 
     @property
     def figures(self) -> dict[str, dict[str, float]]:
@@ -100,6 +103,12 @@ class Run:
         """What became of a run without a recipe; None where one was given."""
         return Outcome.read(self.folder)
 
+    @property
+    def _about(self) -> dict[str, Any]:
+        file = stage_folders(self.folder, self.recipe)[-1] / "corpus" / "corpus.json"
+        about: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return about
+
     def as_json(self) -> dict[str, Any]:
         """What `isotrope train --json` prints."""
         return {
@@ -110,6 +119,7 @@ class Run:
             "steps": self.steps,
             "seconds": round(self.seconds, 1),
             "corpus": self.corpus,
+            "survey": self.survey,
             "dev": self.scores,
             "figures": self.figures,
             "outcome": asdict(self.outcome) if self.outcome else None,

@@ -20,8 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
+from isotrope.encoders.devices import on_device
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
+from isotrope.text.shaping import Shape, shaped
+from isotrope.text.sources import as_sources
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     with_teacher,
@@ -52,6 +55,10 @@ def train(
     set: Mapping[str, Any] | None = None,  # noqa: A002
     teacher: str | Path | None = None,
     column: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    join: str | None = None,
+    strip_html: bool = False,
+    device: str | None = None,
     purpose: Purpose = "both",
     unit: Unit = "auto",
     resume: bool = False,
@@ -75,6 +82,10 @@ def train(
         set: fields of the recipe by their dotted path, such as `{"training.batch_size": 64}`.
         teacher: the guide's model, for recipes whose guide is another encoder.
         column: what a table calls its text.
+        columns: several columns of a table, `"Subject,Body"` or a list: each is a text of its own unless joined.
+        join: what stands between the columns of a row, which make one text then: `". "`.
+        strip_html: takes HTML out of the text.
+        device: `cpu`, `cuda`, `mps` ...; by default the fastest there is.
         purpose: without a recipe, what the encoder is to find: `topics` (texts of one kind), `duplicates` (of one
             meaning), or `both`.
         unit: what is trained on: `sentence` splits every text into its sentences, `document` keeps texts whole; `auto`
@@ -94,22 +105,25 @@ def train(
     given = {"training.steps": steps, "training.seed": seed, "training.precision": precision}
     chosen = {**dict(set or {}), **{path: value for path, value in given.items() if value is not None}}
     automatic = recipe is None
+    sources = shaped(as_sources(sentences), Shape.of(columns, join, strip_html, column=column))
     model = ("small" if automatic else "bundled") if model is None else model
     if not automatic and purpose != "both":
         raise IsotropeError("purpose= is for runs without a recipe; leave out one of the two", argument="purpose=")
-    recipe = _recipe_of(Path(output), model, purpose, resume=resume) if recipe is None else recipe
-    if teacher is not None:
-        chosen |= with_teacher(recipes.load(recipe, chosen), str(teacher))
-    resolved = recipes.load(recipe, chosen)
-    for stage in resolved.stages:
-        check_trackers(stage.training.report_to)
-    check_splittable(resolved, unit)
-    sets = development_sets(dev, len(resolved.stages))
-    session = Session(Path(output), resolved, model, dev=sets[0] if len(dict.fromkeys(sets)) == 1 else sets, unit=unit)
-    session.automatic, session.purpose = automatic, purpose
-    with session.open(resume):
-        scores = development_scores(sets, data, resolved)
-        encoder, found = session.run(sentences, column, scores, resume=resume)
+    with on_device(device):
+        recipe = _recipe_of(Path(output), model, purpose, resume=resume) if recipe is None else recipe
+        if teacher is not None:
+            chosen |= with_teacher(recipes.load(recipe, chosen), str(teacher))
+        resolved = recipes.load(recipe, chosen)
+        for stage in resolved.stages:
+            check_trackers(stage.training.report_to)
+        check_splittable(resolved, unit)
+        sets = development_sets(dev, len(resolved.stages))
+        same = sets[0] if len(dict.fromkeys(sets)) == 1 else sets
+        session = Session(Path(output), resolved, model, dev=same, unit=unit)
+        session.automatic, session.purpose = automatic, purpose
+        with session.open(resume):
+            scores = development_scores(sets, data, resolved)
+            encoder, found = session.run(sources, column, scores, resume=resume)
     return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began, model)
 
 

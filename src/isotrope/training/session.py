@@ -21,7 +21,7 @@ from isotrope.io.errors import IsotropeError
 from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe
-from isotrope.text.sources import Source, as_sources, shown
+from isotrope.text.sources import Source, shown
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     finished,
@@ -91,12 +91,12 @@ class Session:
                 raise
 
     def run(
-        self, sentences: Any, column: str | None, scores: Sequence[Score | None], *, resume: bool
+        self, sources: Sequence[Source], column: str | None, scores: Sequence[Score | None], *, resume: bool
     ) -> tuple[Encoder, dict[str, float] | None]:
         """Tries the recipe, reads the text, runs all stages, and saves what they made; its scores, if there are any."""
         encoder = self.begin()
         probe(self.recipe, encoder)
-        texts = self.texts(as_sources(sentences), column, encoder, scores, resume=resume)
+        texts = self.texts(sources, column, encoder, scores, resume=resume)
         for note in dict.fromkeys(note for text in texts for note in text.notes):
             Display("text", shown=is_main_process()).say(note)
         for k, text in enumerate(texts):

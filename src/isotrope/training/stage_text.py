@@ -15,6 +15,7 @@ from isotrope.recipes.schema import Recipe, Stage, Training
 from isotrope.text.corpus import ABOUT, Corpus, build_corpus
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
 from isotrope.text.sources import Source, kind_of, shown, text_columns
+from isotrope.text.survey import Survey
 from isotrope.text.units import Unit, Units, check_unit
 from isotrope.training.further_pairs import with_further_pairs
 from isotrope.training.processes import rank_and_world
@@ -24,13 +25,15 @@ from isotrope.training.text_views import made_columns, with_text_views
 MONITORED_ROWS = 256  # of which the label-free figures are taken
 JUDGED_ROWS = 1000  # by whose neighbourhoods a fit is judged
 MEASURED_ROWS = 10_000  # whose length is looked at
+PIECES, UNKNOWN = 1.8, 0.05  # tokens of a word, and share of unknown ones, above which a vocabulary does not fit
+LONGEST_WORD = 15  # letters of an average word, beyond which it is no word
 PLAIN = ("text",)  # the columns of a stage that needs nothing but text
 
 
 class StageText(NamedTuple):
     """What a stage reads. `held_out` are rows that are never trained on: some where there is no development set.
 
-    `notes` say what was split, and what is longer than is read.
+    `notes` say what was read, what will hurt, what was split, and what is longer than is read.
     """
 
     corpus: Corpus
@@ -67,11 +70,14 @@ def read_stage_text(
     units = Units(chosen, lambda texts: reader.too_long(texts, training.max_length))
     given, called = with_text_views(sources, stage, column, folder, units)
     given = with_further_pairs(given, stage, called)
-    build_text(given, stage.columns, there, called, units if stage.columns == PLAIN else None, resume=resume)
+    survey = Survey()
+    plain = units if stage.columns == PLAIN else None
+    build_text(given, stage.columns, there, called, plain, survey, resume=resume)
     corpus = Corpus(there)
     held_out = [] if scored else held_out_of(stage, corpus)
     plan = _plan(corpus, training, held_out, there) if stage.learns else None
-    return StageText(corpus, plan, held_out, tuple(_notes(corpus, units, reader, stage)))
+    notes = (*survey.lines(), *strange_text(survey, reader), *_notes(corpus, units, reader, stage))
+    return StageText(corpus, plan, held_out, notes)
 
 
 def held_out_of(stage: Stage, corpus: Corpus) -> list[int]:
@@ -79,6 +85,26 @@ def held_out_of(stage: Stage, corpus: Corpus) -> list[int]:
     if stage.fit is None or len(corpus) < JUDGED_ROWS:  # of which a tenth would be too few for a judgement
         return held_out_rows(corpus, MONITORED_ROWS)
     return held_out_rows(corpus, JUDGED_ROWS, one_in=10)
+
+
+def strange_text(survey: Survey, reader: Encoder) -> Iterator[str]:
+    """A line where the encoder's vocabulary was not made for the text: words fall into many pieces, or get lost."""
+    words = [word for text in survey.sample for word in text.split()]
+    if not words:
+        return
+    ids = [one for text in reader.tokenizer(survey.sample, add_special_tokens=False)["input_ids"] for one in text]
+    pieces, unknown = len(ids) / len(words), ids.count(reader.tokenizer.unk_token_id) / max(len(ids), 1)
+    language = next(iter(survey.languages), None)
+    if unknown > UNKNOWN or (language not in (None, "en") and pieces > PIECES and _has_spaces(words)):
+        of = f" of language '{language}'" if language else ""
+        yield (
+            f"Warning: {reader.name} cuts the words of this text into {pieces:.1f} pieces each and does not know "
+            f"{unknown:.0%} of those; an encoder{of} may serve it better"
+        )
+
+
+def _has_spaces(words: Sequence[str]) -> bool:
+    return sum(map(len, words)) / len(words) < LONGEST_WORD  # else the language writes none between words
 
 
 def whole_batch(training: Training) -> int:
@@ -134,12 +160,13 @@ def build_text(
     there: Path,
     column: str | None,
     units: Units | None,
+    survey: Survey | None = None,
     *,
     resume: bool,
 ) -> None:
     """Builds the corpus beside its place; a resumed run must find the text of the original one."""
     with whole_folder(there, force=True) as scratch:  # the same text again, should the files have been damaged since
-        build_corpus(sources, columns, scratch, column=column, units=units)
+        build_corpus(sources, columns, scratch, column=column, units=units, survey=survey)
         if resume and there.is_dir():
             _check_text_is_the_same(there, scratch)
 

@@ -20,11 +20,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from isotrope.encoders import Encoder, load
+from isotrope.encoders.devices import on_device
 from isotrope.evaluation import compare
 from isotrope.io.atomic import whole_folder
 from isotrope.io.durations import seconds_of, shown_duration
 from isotrope.io.errors import IsotropeError, one_line
 from isotrope.io.progress import Display
+from isotrope.text.shaping import Shape, shaped
 from isotrope.text.sources import as_sources
 from isotrope.text.units import Unit, check_unit
 from isotrope.training.automatic import Outcome, Purpose, is_raw
@@ -58,6 +60,10 @@ def tune(
     data: str | Path | None = None,
     candidates: Sequence[Given] | None = None,
     column: str | None = None,
+    columns: str | Sequence[str] | None = None,
+    join: str | None = None,
+    strip_html: bool = False,
+    device: str | None = None,
     unit: Unit = "auto",
     seed: int | None = None,
     resume: bool = False,
@@ -78,6 +84,10 @@ def tune(
         candidates: recipes by name, `name:variant` or TOML file, as tables, or `Recipe`s; each must read plain text.
             By default those that suit the model.
         column: what a table calls its text.
+        columns: several columns of a table, each a text of its own unless they are joined; as for `train`.
+        join: what stands between the columns of a row: `". "`.
+        strip_html: takes HTML out of the text.
+        device: `cpu`, `cuda`, `mps` ...; by default the fastest there is.
         unit: what is trained on: `sentence`, `document` or `auto`; as for `train`.
         seed: in place of the recipes'.
         resume: go on with the tuning in `output`; the time that was spent before counts.
@@ -101,10 +111,11 @@ def tune(
     settings: dict[str, Any] = {"model": _name_of(model), "budget": seconds, "purpose": purpose}
     settings |= {"dev": None if dev is None else str(dev), "unit": unit, "seed": seed}
     settings |= {"candidates": [one.name for one in named] if named else None}
-    with opened(folder, settings, resume=resume) as progress:
+    sources = shaped(as_sources(sentences), Shape.of(columns, join, strip_html, column=column))
+    with on_device(device), opened(folder, settings, resume=resume) as progress:
         score = None if dev is None else development_score(str(dev), data)
         start = load(model)
-        text = read_tuning_text(as_sources(sentences), column, folder, start, unit, judged=not dev, resume=resume)
+        text = read_tuning_text(sources, column, folder, start, unit, judged=not dev, resume=resume)
         raw = is_raw(start)
         chosen = named or default_candidates(raw=raw)
         options = {"model": model, "dev": dev, "data": data, "unit": unit, "seed": seed}

@@ -70,11 +70,6 @@ def load_source(source: PairSource, part: str = "", *, data: Path | None = None,
     return _pairs(_only(rows, "split", split or source.split, source))
 
 
-def read_pairs(path: Path) -> Pairs:
-    """The pairs of a user's own table: columns `score`, `sentence1`, `sentence2`, all of its rows."""
-    return _pairs(list(_read(PairSource(path.name, str(path), has_splits=False), path, "")))
-
-
 def _pairs(rows: list[_Row]) -> Pairs:
     return Pairs(
         sentences1=[row.sentence1 for row in rows],
@@ -184,8 +179,8 @@ def _download(source: PairSource, subtask: str, config: str | None) -> Iterator[
         if split != source.split and not source.has_splits:
             continue
         score = "score" if "score" in table.column_names else "similarity_score"
-        for number, row in enumerate(table, 1):
+        for count, row in enumerate(table, 1):
             value = cell_number(row[score])
             if value is None:
-                raise IsotropeError(f"{source.hub}: {name}: row {number}: the score '{row[score]}' is not a number")
+                raise IsotropeError(f"{source.hub}: {name}: row {count}: the score '{row[score]}' is not a number")
             yield _Row(split, subtask, value, row["sentence1"], row["sentence2"])

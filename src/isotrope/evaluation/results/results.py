@@ -10,8 +10,9 @@ from typing import Any
 from rich.table import Table
 
 from isotrope.evaluation.results import tables
+from isotrope.evaluation.results.listings import Listing
 from isotrope.evaluation.results.printing import Printable
-from isotrope.evaluation.results.side_by_side import Column, Row
+from isotrope.evaluation.results.side_by_side import Column, Measured, Row
 from isotrope.io.errors import IsotropeError
 
 
@@ -31,6 +32,7 @@ class Results(Printable):
     absent: Sequence[str] = ()  # tasks of the suite whose data is missing
     suite: str | None = None
     remarks: Sequence[str] = ()  # further notes
+    listed: Sequence[str] = ()  # tasks whose worst items are shown
 
     def mark(self, row: Row) -> str:
         """In a suite, ` †` if the row has met test sentences in training, ` ?` if that is unknown."""
@@ -62,7 +64,15 @@ class Results(Printable):
     def parts(self) -> Iterator[Table | str]:
         """The tables, then the notes."""
         yield from tables.rich_tables(self)
+        yield from (listing.as_table(f"{task}, {row}") for row, task, listing in self.listings())
         yield from self.notes()
+
+    def listings(self) -> Iterator[tuple[str, str, Listing]]:
+        """Of each row and each task of one's own: what the encoder does worst on."""
+        for row in self.rows:
+            for member in row.members:
+                for task in filter(member.outcomes.__contains__, self.listed):
+                    yield from ((member.model, task, one) for one in member.outcomes[task].listings)
 
     def markdown(self) -> str:
         """Tables as on GitHub, with the notes below."""
@@ -77,8 +87,13 @@ class Results(Printable):
         return tables.as_csv(self)
 
     def as_dict(self) -> dict[str, Any]:
-        """In a suite, every figure with its interval, and all that was measured; else an entry for each encoder."""
-        return tables.as_json(self) if self.suite else {"results": list(self._entries())}
+        """In a suite, every figure with its interval, and all that was measured; else an entry for each encoder, and
+        for tables of one's own both, and what each encoder does worst on.
+        """
+        if self.suite:
+            return tables.as_json(self)
+        entries = {"results": list(self._entries())}
+        return entries | {"figures": self.records()} if self.listed else entries
 
     def records(self) -> list[dict[str, Any]]:
         """Every figure with its model, pooling, task, metric, deviation and interval, as a list of dictionaries."""
@@ -103,7 +118,12 @@ class Results(Printable):
                     "pooling": row.pooling,
                     "tasks": {task: outcome.as_json for task, outcome in member.outcomes.items()},
                     "average": round(mean(figures), 2) if averaged else None,
+                    **self._worst(member),
                 }
+
+    def _worst(self, member: Measured) -> dict[str, Any]:
+        listed = {task: member.outcomes[task].listings for task in self.listed if task in member.outcomes}
+        return {"worst": {task: [one.as_dict() for one in some] for task, some in listed.items()}} if listed else {}
 
     def _share(self, row: Row) -> str:
         """`stsb 2,552 of 2,552, sts12 34 of 4,935`."""

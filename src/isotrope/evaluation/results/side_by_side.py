@@ -134,9 +134,16 @@ def measure(
 
 
 def side_by_side(rows: Sequence[Row], sections: Sequence[Section], *, resample: bool = False) -> list[Column]:
-    """All columns, the average of each section behind its tasks. If `resample`, with intervals of the differences."""
-    compared = resample and len(rows) > 1
-    return [column for section in sections for column in _columns(rows, section, compared=compared)]
+    """All columns, the average of each section behind its tasks. If `resample`, with intervals of the
+    differences; so too where the section asks for intervals.
+    """
+    several = len(rows) > 1
+    compared = [several and (resample or section.with_interval) for section in sections]
+    return [
+        column
+        for section, yes in zip(sections, compared, strict=True)
+        for column in _columns(rows, section, compared=yes)
+    ]
 
 
 def _columns(rows: Sequence[Row], section: Section, *, compared: bool) -> Iterator[Column]:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 from isotrope.evaluation.data.labelled import LabelledSource
 from isotrope.evaluation.data.pairs import Pairs, PairSource
+from isotrope.evaluation.results.listings import Listing
 from isotrope.evaluation.results.resampling import Sample
 from isotrope.evaluation.vectors import Vectors
 from isotrope.io.errors import IsotropeError
@@ -29,6 +30,7 @@ HEADINGS = (
     "Tatoeba",
     "Argument similarity",
     "Domains",
+    "Your data",
     "Bundled",
 )
 
@@ -52,6 +54,7 @@ class Outcome:
 
     figures: dict[str, Figure]
     as_json: dict[str, Any]
+    listings: tuple[Listing, ...] = ()  # what to read beside the figures
 
     @property
     def main(self) -> Figure:
@@ -75,6 +78,7 @@ class TaskSpec(Spec):
     in_parts: ClassVar[bool] = False  # whether a suite shows a column for each of its parts
     unit: ClassVar[str] = "x 100"  # of its figures
     with_interval: ClassVar[bool] = False  # whether tables show how far a figure might be off by the choice of items
+    with_listings: ClassVar[bool] = False  # whether what it does worst on is shown
     source: ClassVar[PairSource | LabelledSource | None] = None  # where its data lies, if that is one place
 
     @property
@@ -114,12 +118,13 @@ class Task(ABC):
     metrics: tuple[str, ...] = ()
     unit: str = "x 100"
     with_interval: bool = False
+    with_listings: bool = False
 
     def __init__(self, spec: TaskSpec, items: str = "", sentences: Iterable[str] = (), name: str = "") -> None:
         self.name = name or spec.name
         self.items, self.sentences = items, list(dict.fromkeys(sentences))
         self.heading, self.metrics, self.unit = spec.heading, spec.metrics, spec.unit
-        self.with_interval = spec.with_interval
+        self.with_interval, self.with_listings = spec.with_interval, spec.with_listings
 
     @abstractmethod
     def measure(self, vectors: Vectors, batch_size: int = BATCH_SIZE) -> Outcome:

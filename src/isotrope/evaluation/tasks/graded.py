@@ -9,6 +9,7 @@ import numpy as np
 
 from isotrope.evaluation.correlation import check_gold, correlations, similarities_of
 from isotrope.evaluation.data.pairs import Pairs, PairSource, load_source
+from isotrope.evaluation.results.listings import worst_pairs
 from isotrope.evaluation.results.resampling import Sample
 from isotrope.evaluation.tasks.base import BATCH_SIZE, Figure, Outcome, PartedSpec, Task, TaskSpec
 from isotrope.evaluation.vectors import Vectors
@@ -49,6 +50,7 @@ class GradedTask(Task):
                 "pearson": Figure(found.pearson["all"], (Sample("pearson", similarities, gold),)),
             },
             found.as_json(),
+            (worst_pairs(self.pairs, similarities),),
         )
 
     def parts(self) -> list[Task]:

@@ -1,4 +1,4 @@
-"""Average precision as a task: of texts with a class each, and of pairs that mean the same or do not."""
+"""Rankings as tasks: texts that find their class, pairs that mean the same, queries that find their documents."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from isotrope.evaluation.correlation import similarities_of
+from isotrope.evaluation.data.own import Judgements
 from isotrope.evaluation.data.pairs import Pairs
-from isotrope.evaluation.ranking import average_precision, average_precisions
+from isotrope.evaluation.ranking import Floats, Ints, average_precision, average_precisions, ndcg, places
+from isotrope.evaluation.results.listings import MOST, Listing, of_each_class, worst_pairs
 from isotrope.evaluation.results.resampling import Sample
 from isotrope.evaluation.tasks.base import BATCH_SIZE, Figure, Outcome, Task, TaskSpec
 from isotrope.evaluation.vectors import Vectors
 from isotrope.io.errors import IsotropeError
+
+AT = 10  # documents that are looked at
 
 
 class ClassesTask(Task):
@@ -38,7 +42,14 @@ class ClassesTask(Task):
         return Outcome(
             {"mean_average_precision": Figure(value, (Sample("mean", found),))},
             {"mean_average_precision": round(value, 2), **counts},
+            (of_each_class(self._by_class(found)),),
         )
+
+    def _by_class(self, precisions: Floats) -> dict[str, Floats]:
+        """The precisions of the texts that are not the only one of their class, class by class."""
+        count = Counter(self.classes)
+        classes = np.array([one for one in self.classes if count[one] > 1])
+        return {name: precisions[classes == name] for name in dict.fromkeys(classes.tolist())}
 
 
 class SamePairsTask(Task):
@@ -60,4 +71,42 @@ class SamePairsTask(Task):
         return Outcome(
             {"average_precision": Figure(value, (Sample("average_precision", similarities, gold),))},
             {"average_precision": round(value, 2), "pairs": len(gold)},
+            (worst_pairs(self.pairs, similarities),),
         )
+
+
+class DocumentsTask(Task):
+    """Whether queries find their documents among all documents: nDCG, recall and MRR by cosine."""
+
+    def __init__(self, spec: TaskSpec, judged: Judgements) -> None:
+        items = f"{len(judged.queries):,} queries, {len(judged.documents):,} documents"
+        super().__init__(spec, items, [*judged.queries, *judged.documents])
+        self.judged = judged
+        if len(judged.documents) < 2:
+            raise IsotropeError(f"{self.name}: one document in all; there is nothing to rank")
+
+    def measure(self, vectors: Vectors, batch_size: int = BATCH_SIZE) -> Outcome:
+        """Queries are resampled."""
+        queries = vectors.encode(self.judged.queries, batch_size=batch_size)
+        documents = vectors.encode(self.judged.documents, batch_size=batch_size)
+        found = places(queries, documents, [list(one) for one in self.judged.relevance])
+        gains = [list(one.values()) for one in self.judged.relevance]
+        figures = {
+            f"ndcg_at_{AT}": np.array([ndcg(*one, AT) for one in zip(found, gains, strict=True)]),
+            f"recall_at_{AT}": np.array([np.mean(one <= AT) for one in found]),
+            "mrr": np.array([1 / one.min() for one in found]),
+        }
+        counts = {"queries": len(queries), "documents": len(documents)}
+        return Outcome(
+            {name: Figure(100 * float(one.mean()), (Sample("mean", one),)) for name, one in figures.items()},
+            {**{name: round(100 * float(one.mean()), 2) for name, one in figures.items()}, **counts},
+            (self._worst(figures[f"ndcg_at_{AT}"], found),),
+        )
+
+    def _worst(self, scores: Floats, found: Sequence[Ints]) -> Listing:
+        order = np.argsort(scores, kind="stable")[:MOST]
+        wanted = [self.judged.documents[next(iter(one))] for one in self.judged.relevance]
+        rows = [
+            (round(100 * float(scores[i]), 2), int(found[i].min()), self.judged.queries[i], wanted[i]) for i in order
+        ]
+        return Listing("queries, the worst first", ("nDCG", "best place", "query", "a relevant document"), rows)

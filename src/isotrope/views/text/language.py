@@ -9,16 +9,14 @@ source uses, among the commonest of both. Few good wordings are lost that way, a
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 import re
 from functools import cache
 from typing import Any
 
-from isotrope.io.errors import IsotropeError
+from isotrope.text.languages import LIBRARY, new_identifier
 from isotrope.text.scripts import Writing
 
-LIBRARY = "py3langid"
 SURE = 0.9  # how likely the pivot must be
 EVIDENCE = 2  # words of the pivot that it takes, without the library
 
@@ -71,13 +69,8 @@ def _commonest(language: str, other: str) -> frozenset[str]:
 @cache
 def _identifier(source: str, pivot: str) -> Any:
     """A classifier between the two languages, or None where there is no library or it does not know them."""
-    if language_check() != LIBRARY:
-        return None
-    langid = importlib.import_module(f"{LIBRARY}.langid")
-    if not hasattr(langid.LanguageIdentifier, "from_model_file"):
-        raise IsotropeError("this py3langid is too old: pip install 'py3langid>=0.4', or uninstall it to do without")
-    identifier = langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE, norm_probs=True)
-    if not {source, pivot} <= set(identifier.labels):
+    identifier = new_identifier()
+    if identifier is None or not {source, pivot} <= set(identifier.labels):
         return None
     identifier.set_languages([source, pivot])
     return identifier

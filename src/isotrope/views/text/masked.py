@@ -129,7 +129,7 @@ class MaskedModel:
     """A masked language model, its tokenizer, and what each token of the vocabulary may be replaced by."""
 
     def __init__(self, name: str, *, device: str | None = None, precision: str | None = None) -> None:
-        from isotrope.encoders.loading import default_device
+        from isotrope.encoders.devices import default_device
 
         self.model, self.tokenizer = _load(name)
         self.fingerprint = _digest(self.model)

@@ -125,7 +125,7 @@ class _Direction:
     ) -> None:
         from transformers import AutoConfig  # slow to import
 
-        from isotrope.encoders.loading import default_device
+        from isotrope.encoders.devices import default_device
 
         self.name, self._shared = name, shared
         self._device, self._dtype = device or default_device(), dtype_of(precision or "float32")

@@ -1,0 +1,109 @@
+"""Tables of one's own as tasks: `{"kind": "pairs", "table": "graded.csv"}`, or a frame in place of the file."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from isotrope.evaluation.data.own import own_name, read_own_classes, read_own_pairs, read_own_retrieval
+from isotrope.evaluation.data.pairs import Pairs
+from isotrope.evaluation.tasks.base import Task, TaskSpec
+from isotrope.evaluation.tasks.graded import GradedTask
+from isotrope.evaluation.tasks.retrieval import AT, ClassesTask, DocumentsTask, SamePairsTask
+from isotrope.io.errors import IsotropeError
+from isotrope.text.sources import as_sources
+
+# a file, frame or list of rows; several files or frames in a list; a mapping of names to them
+Tables: TypeAlias = Any
+
+
+class OwnSpec(TaskSpec):
+    """A table of one's own, and what it is called."""
+
+    table: Any = None
+    called: str = ""
+
+    heading = "Your data"
+    with_interval = True
+    with_listings = True
+
+    @property
+    def name(self) -> str:
+        """As it was called, else after the file."""
+        return self.called or (self.kind if self.table is None else own_name(self.table, self.kind))
+
+    def open(self, data: Path | None = None) -> Task:
+        """The task, and how it is measured."""
+        if self.table is None:
+            raise IsotropeError(
+                f"{self.kind}: give the table too, such as {{'kind': '{self.kind}', 'table': 'my.csv'}}"
+            )
+        task, how, left_out = self.read()
+        task.remark = f"{task.name}: {how}" + (
+            f"; {left_out:,} rows without text or score left out" if left_out else ""
+        )
+        return task
+
+    @abstractmethod
+    def read(self) -> tuple[Task, str, int]:
+        """The task, how it is measured, and how many rows were left out."""
+
+
+class OwnPairs(OwnSpec):
+    """Your own pairs (sentence1, sentence2, score): Spearman's correlation, or average precision of 0 and 1."""
+
+    kind: str = "pairs"
+
+    def read(self) -> tuple[Task, str, int]:
+        """Graded, or the same and not the same."""
+        found = read_own_pairs(self.table)
+        if set(found.pairs.scores) <= {0.0, 1.0}:
+            return SamePairsTask(self, found.pairs), "average precision of pairs that mean the same", found.left_out
+        task = GradedTask(self, found.pairs, None)
+        task.metrics = ("spearman",)
+        return task, "Spearman's correlation with the scores", found.left_out
+
+    def load_pairs(self, data: Path | None = None) -> Pairs:
+        """All of them."""
+        return read_own_pairs(self.table).pairs
+
+
+class OwnClasses(OwnSpec):
+    """Your own texts with a class each (text, label): mean average precision of texts of the same class."""
+
+    kind: str = "classes"
+
+    def read(self) -> tuple[Task, str, int]:
+        """All texts, each among all others."""
+        found = read_own_classes(self.table)
+        task = ClassesTask(self, found.texts, found.classes)
+        return task, "mean average precision of texts of the same class", found.left_out
+
+
+class OwnRetrieval(OwnSpec):
+    """Your own queries (query, document, relevance): nDCG at 10 among all documents of the table."""
+
+    kind: str = "retrieval"
+
+    metrics = (f"ndcg_at_{AT}",)
+
+    def read(self) -> tuple[Task, str, int]:
+        """All queries that have a relevant document."""
+        found = read_own_retrieval(self.table)
+        return DocumentsTask(self, found), f"nDCG at {AT} of queries among all documents", found.left_out
+
+
+def own_specs(kind: Callable[..., OwnSpec], tables: Tables) -> Iterator[OwnSpec]:
+    """A spec for each table. A file may be named: `NAME=FILE`."""
+    if tables is None:
+        return
+    if isinstance(tables, Mapping):
+        yield from (kind(table=table, called=str(name)) for name, table in tables.items())
+        return
+    several = isinstance(tables, list | tuple) and tables and all(isinstance(one, str | Path) for one in tables)
+    for table in tables if several else as_sources(tables):
+        name, equals, file = str(table).partition("=") if isinstance(table, str) else ("", "", "")
+        named = bool(equals) and not Path(str(table)).exists()
+        yield kind(table=file if named else table, called=name if named else "")

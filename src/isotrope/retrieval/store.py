@@ -1,0 +1,165 @@
+"""An index on disk: the rows of a table with all their columns, and a vector for each.
+
+    index.json         model, columns, and the shards that are whole
+    rows-N.parquet     rows as they were given
+    vectors-N.npy      their vectors, of length one; zeros where a row has no text
+    keys-N.npy         a hash of each row, by which rows are known again
+    near.usearch       a graph of all vectors, where there are many
+
+A shard counts once it stands in index.json, so whoever is killed loses the last one only.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import digest
+from isotrope.io.vector_files import Floats
+from isotrope.text.arrays import IntArray
+
+ABOUT, GRAPH = "index.json", "near.usearch"
+VERSION = 1
+EDGES, CANDIDATES = 16, 128  # of the graph: edges of a node, and how many candidates are looked at
+
+
+@dataclass
+class About:
+    """What an index was made with, and the number of rows of each shard."""
+
+    model: str
+    pooling: str
+    dim: int
+    columns: list[str]
+    join: str | None
+    strip_html: bool
+    shards: list[int] = field(default_factory=list)
+    in_graph: int = 0  # rows that the graph has; 0: there is none
+    version: int = VERSION
+
+
+class IndexFolder:
+    """The files of an index."""
+
+    def __init__(self, folder: Path, about: About) -> None:
+        self.folder, self.about = folder, about
+
+    @classmethod
+    def open(cls, folder: Path) -> IndexFolder:
+        """An index that is there."""
+        if not (folder / ABOUT).is_file():
+            raise IsotropeError(f"{folder}: no index in it; make one with index")
+        try:
+            about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+            return cls(folder, About(**about))
+        except (ValueError, TypeError) as error:
+            raise IsotropeError(f"{folder}: its {ABOUT} can't be read; make the index again") from error
+
+    def __len__(self) -> int:
+        return sum(self.about.shards)
+
+    def write(self) -> None:
+        """Has `about` on disk: from now on its shards count."""
+        with whole_or_nothing(self.folder / ABOUT) as path:
+            path.write_text(json.dumps(asdict(self.about), indent=2) + "\n", encoding="utf-8")
+
+    def add(self, rows: Any, vectors: Floats, keys: IntArray) -> None:
+        """One more shard: an Arrow table, unit vectors (rows, dim), keys (rows,)."""
+        from pyarrow import parquet  # slow to import
+
+        number = len(self.about.shards)
+        with whole_or_nothing(self._file("rows", number, "parquet")) as path:
+            parquet.write_table(rows, path)
+        for kind, array in (("vectors", vectors), ("keys", keys)):
+            with whole_or_nothing(self._file(kind, number, "npy")) as path, path.open("wb") as file:
+                np.save(file, array)
+        self.about.shards.append(len(vectors))
+        self.write()
+
+    @property
+    def schema(self) -> Any:
+        """Of the rows; None while there are none."""
+        from pyarrow import parquet
+
+        return parquet.read_schema(self._file("rows", 0, "parquet")) if self.about.shards else None
+
+    def keys(self) -> Counter[int]:
+        """How often each row is there."""
+        found: Counter[int] = Counter()
+        for number in range(len(self.about.shards)):
+            found.update(np.load(self._file("keys", number, "npy")).tolist())
+        return found
+
+    def vectors(self) -> Iterator[tuple[int, Floats]]:
+        """The vectors of each shard, memory-mapped, and the number of its first row."""
+        start = 0
+        for number, rows in enumerate(self.about.shards):
+            yield start, np.load(self._file("vectors", number, "npy"), mmap_mode="r")
+            start += rows
+
+    def table(self, columns: Sequence[str] | None = None) -> Any:
+        """All rows, or some columns of them."""
+        import pyarrow
+        from pyarrow import parquet
+
+        files = [self._file("rows", number, "parquet") for number in range(len(self.about.shards))]
+        return pyarrow.concat_tables([parquet.read_table(file, columns=columns, partitioning=None) for file in files])
+
+    def rows(self, numbers: Sequence[int]) -> list[dict[str, Any]]:
+        """Some rows, in the order of their numbers; only their shards are read."""
+        from pyarrow import parquet
+
+        ends = np.cumsum(self.about.shards)
+        found: dict[int, dict[str, Any]] = {}
+        for number in sorted({int(np.searchsorted(ends, one, side="right")) for one in numbers}):
+            begins = int(ends[number]) - self.about.shards[number]
+            mine = [one for one in dict.fromkeys(numbers) if begins <= one < ends[number]]
+            table = parquet.read_table(self._file("rows", number, "parquet"), partitioning=None)
+            found.update(zip(mine, table.take([one - begins for one in mine]).to_pylist(), strict=True))
+        return [found[one] for one in numbers]
+
+    def build_graph(self) -> None:
+        """Puts rows into the graph that it does not have yet."""
+        graph = self._graph()
+        if self.about.in_graph and (self.folder / GRAPH).is_file():
+            graph.load(str(self.folder / GRAPH))
+        for start, vectors in self.vectors():
+            there = np.flatnonzero(np.asarray(vectors).any(axis=1))
+            new = there[there + start >= self.about.in_graph]
+            if len(new):
+                graph.add(new + start, np.asarray(vectors[new]), threads=1)  # one thread: the same graph each time
+        with whole_or_nothing(self.folder / GRAPH) as path:
+            graph.save(str(path))
+        self.about.in_graph = len(self)
+        self.write()
+
+    def graph(self) -> Any:
+        """The graph, on disk; None where it is missing or lacks rows."""
+        if self.about.in_graph != len(self) or not (self.folder / GRAPH).is_file():
+            return None
+        graph = self._graph()
+        graph.view(str(self.folder / GRAPH))
+        return graph
+
+    def _graph(self) -> Any:
+        from usearch.index import Index  # slow to import
+
+        options = {"connectivity": EDGES, "expansion_add": CANDIDATES, "expansion_search": CANDIDATES}
+        return Index(ndim=self.about.dim, metric="ip", dtype="f32", **options)
+
+    def _file(self, kind: str, number: int, ending: str) -> Path:
+        return self.folder / f"{kind}-{number:05d}.{ending}"
+
+
+def row_keys(batch: Any) -> IntArray:
+    """A hash of each row of a record batch, (rows,)."""
+    rows = (json.dumps(row, sort_keys=True, default=str, ensure_ascii=False) for row in batch.to_pylist())
+    return np.frombuffer(b"".join(digest(row, 8) for row in rows), dtype="<i8")

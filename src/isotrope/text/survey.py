@@ -1,0 +1,142 @@
+"""What is in a text before anything learns from it: blanks, repetitions, markup, placeholders, languages."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from isotrope.io.hashes import digest
+from isotrope.text.files import Row
+from isotrope.text.languages import shared_identifier
+from isotrope.text.markup import has_markup
+
+LOOKED_AT = 100_000  # rows; of the others only how many they are, and how many are blank
+IDENTIFIED = 500  # texts whose language is looked at
+LONG_ENOUGH, SURE = 20, 0.8  # letters that a language takes to be known by, and how sure that must be
+RARE = 0.02  # share of the texts below which a language is not named
+NOTHING = (
+    "n/a|na|#n/a|n.a.|none|null|nil|nan|undefined|unknown|not applicable|not available|tbd|todo|test|xxx|x|-|--|---|."
+    "|..|...|?|empty|blank|no description|no text|see attachment|see attached|see above|[deleted]|[removed]"
+)
+PLACEHOLDERS = frozenset(NOTHING.split("|"))
+MUCH = {
+    "markup": 0.05,
+    "placeholders": 0.02,
+    "duplicates": 0.5,
+    "near_duplicates": 0.1,
+}  # shares above which it will hurt
+
+WARNINGS = {
+    "markup": "HTML is learnt as if it were words; the option strip_html takes it out",
+    "placeholders": "placeholders say nothing and are all alike; leave those rows out",
+    "duplicates": "most rows repeat others; there is less text here than it seems",
+    "near_duplicates": "texts that are almost the same are pushed apart like any others; keep one of each",
+}
+
+
+@dataclass
+class Survey:
+    """Counts, filled while rows pass by."""
+
+    rows: int = 0
+    blank: int = 0
+    looked_at: int = 0  # rows with text of which the following is known
+    markup: int = 0
+    placeholders: Counter[str] = field(default_factory=Counter)
+    sample: list[str] = field(default_factory=list)  # texts, each as likely as any other
+    _texts: set[bytes] = field(default_factory=set)
+    _near: set[bytes] = field(default_factory=set)
+    _chance: random.Random = field(default_factory=lambda: random.Random(0))
+
+    def rows_of(self, rows: Iterable[Row], columns: tuple[str, ...]) -> Iterator[Row]:
+        """The rows as they are, looked at on the way. `columns` hold text."""
+        for row in rows:
+            texts = [row[column] for column in columns]
+            self.rows += 1
+            if not all(texts):
+                self.blank += 1
+            elif self.looked_at < LOOKED_AT:
+                self._look(texts)
+            yield row
+
+    @property
+    def duplicates(self) -> int:
+        """Rows that are the same as one before them."""
+        return self.looked_at - len(self._texts)
+
+    @property
+    def near_duplicates(self) -> int:
+        """Others that differ from one before them in case, digits or punctuation alone."""
+        return len(self._texts) - len(self._near)
+
+    @cached_property
+    def languages(self) -> dict[str, float]:
+        """The share of each language among the texts that it can be told of; empty where nothing tells languages.
+
+        To be asked when all rows have passed.
+        """
+        identifier = shared_identifier()
+        if identifier is None:
+            return {}
+        long = [text for text in self.sample if sum(map(str.isalpha, text)) >= LONG_ENOUGH]
+        guesses = [identifier.classify(text) for text in long]
+        found = Counter(str(language) for language, likely in guesses if likely >= SURE)
+        return {language: count / found.total() for language, count in found.most_common()}
+
+    def as_dict(self) -> dict[str, Any]:
+        """Every count."""
+        return {
+            "rows": self.rows,
+            "blank": self.blank,
+            "looked_at": self.looked_at,
+            "duplicates": self.duplicates,
+            "near_duplicates": self.near_duplicates,
+            "markup": self.markup,
+            "placeholders": self.placeholders.total(),
+            "languages": {name: round(share, 3) for name, share in self.languages.items() if share >= RARE},
+        }
+
+    def lines(self) -> Iterator[str]:
+        """What was read, in one line; then a line for whatever will hurt."""
+        found, usual = self.as_dict(), self.placeholders.most_common(1)
+        said = {
+            "blank": found["blank"],
+            "duplicates": found["duplicates"],
+            "near-duplicates (but for case, digits, punctuation)": found["near_duplicates"],
+            "with HTML": found["markup"],
+            f"placeholders such as '{usual[0][0] if usual else ''}'": found["placeholders"],
+        }
+        counts = ", ".join(f"{count:,} {what}" for what, count in said.items() if count)
+        part = f", of which {self.looked_at:,} were looked at" if self.looked_at < self.rows - self.blank else ""
+        languages = ", ".join(f"{name} {share:.0%}" for name, share in found["languages"].items())
+        yield (
+            f"read {self.rows:,} rows{part}"
+            + f": {counts}" * bool(counts)
+            + f"; languages: {languages}" * bool(languages)
+        )
+        for what, warning in WARNINGS.items():
+            if found[what] > MUCH[what] * max(self.looked_at, 1):
+                yield f"Warning: {warning}"
+
+    def _look(self, texts: list[str]) -> None:
+        self.looked_at += 1
+        whole = "\0".join(texts)
+        self._texts.add(digest(whole, 8))
+        self._near.add(digest(_bare(whole), 8))
+        self.markup += any(map(has_markup, texts))
+        for text in texts:
+            if text.casefold() in PLACEHOLDERS:
+                self.placeholders[text] += 1
+        place = len(self.sample) if len(self.sample) < IDENTIFIED else self._chance.randrange(self.looked_at)
+        if place < IDENTIFIED:
+            self.sample[place : place + 1] = [whole]
+
+
+def _bare(text: str) -> str:
+    """In small letters, digits as 0, and nothing else; text of signs alone stays as it is."""
+    return re.sub(r"[\W_]+", " ", re.sub(r"\d", "0", text.casefold())).strip() or text

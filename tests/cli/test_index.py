@@ -1,0 +1,46 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import isotrope
+from isotrope.text import bundled_sentences
+
+Run = Callable[..., Any]
+
+
+def test_python_and_the_command_line_agree(run: Run) -> None:
+    lines = [f"{i};{text};{'ab'[i % 2]}\n" for i, text in enumerate(bundled_sentences()[:30])]
+    Path("x.csv").write_text("id;said;queue\n" + "".join(lines) + "30;;a\n")
+    done = run("index", "x.csv", "--column", "said", "--model", "bundled", "--output", "index")
+    assert (done.code, done.err) == (0, "")
+    assert done.out == "index: 31 rows, searched exactly; 31 added (1 without text), 0 were there already\n"
+    again = run("index", "x.csv", "--column", "said", "--model", "bundled", "--output", "index")
+    assert again.out == "index: 31 rows, searched exactly; 0 added (0 without text), 31 were there already\n"
+    isotrope.index("x.csv", "bundled", "other", column="said")
+    found = isotrope.search("other", "Some people", 3, where="queue=a")
+    assert run("search", "index", "Some people", "-k", "3", "--where", "queue=a", "--json").out == found.json()
+    shown = run("search", "index", "Some people", "-k", "3", "--where", "queue=a").out
+    assert [line.rstrip() for line in shown.splitlines()] == str(found).splitlines()
+    assert found[0].row["said"][:20] in shown
+    assert run("search", "nix", "x").err == "Error: nix: no index in it; make one with index\n"
+    other = run("index", "x.csv", "--column", "said", "--model", "small", "--output", "index")
+    assert "made with another model (bundled -> small); --force makes a new one" in other.err
+
+
+def test_paraphrases_duplicates_and_clusters(run: Run) -> None:
+    texts = [*bundled_sentences()[:30], bundled_sentences()[0] + "!"]
+    Path("x.jsonl").write_text("".join(json.dumps({"id": i, "said": text}) + "\n" for i, text in enumerate(texts)))
+    named = ("x.jsonl", "--column", "said", "--model", "bundled")
+    found = isotrope.paraphrases("x.jsonl", "bundled", column="said", most=20)
+    assert run("paraphrases", *named, "--json").out == found.json()
+    same = isotrope.duplicates("x.jsonl", "bundled", column="said", output="python.parquet")
+    assert run("duplicates", *named, "--json", "--output", "shell.parquet").out == same.json()
+    assert Path("python.parquet").read_bytes() == Path("shell.parquet").read_bytes()
+    assert "say what another says" in run("duplicates", *named).out
+    groups = isotrope.cluster("x.jsonl", "bundled", column="said", clusters=3)
+    assert run("cluster", *named, "--clusters", "3", "--json").out == groups.json()
+    shown = run("cluster", *named, "--clusters", "3").out
+    assert [line.rstrip() for line in shown.splitlines()] == str(groups).splitlines()

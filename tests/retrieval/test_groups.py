@@ -1,0 +1,135 @@
+"""Paraphrases, duplicates and clusters: against comparing everything with everything."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from pyarrow import parquet
+from sentence_transformers import SentenceTransformer
+
+import isotrope
+from isotrope.io.errors import IsotropeError
+from isotrope.retrieval.clustering import naming_words
+from isotrope.retrieval.duplicates import suggest_threshold
+from isotrope.retrieval.texts import read_texts
+from isotrope.text import bundled_sentences
+
+TEXTS = bundled_sentences()[:60]
+ROWS = [*TEXTS, None, TEXTS[3], TEXTS[5].upper(), f"{TEXTS[7]}!", TEXTS[3]]
+
+
+@pytest.fixture(scope="module")
+def encoder() -> isotrope.Encoder:
+    return isotrope.load("bundled", device="cpu")
+
+
+def test_similarity_is_the_cosine_of_texts_or_vectors(encoder: isotrope.Encoder, tmp_path: Path) -> None:
+    vectors = encoder.encode(TEXTS[:5])
+    wanted = np.array([[x @ y / np.linalg.norm(x) / np.linalg.norm(y) for y in vectors] for x in vectors])
+    for found in (encoder.similarity(TEXTS[:5]), encoder.similarity(vectors, TEXTS[:5])):
+        assert np.abs(found - wanted).max() < 1e-5
+    assert encoder.similarity(TEXTS[0], TEXTS[1]).tolist() == [[pytest.approx(wanted[0, 1], abs=1e-5)]]
+    encoder.save(tmp_path / "model")
+    theirs = SentenceTransformer(str(tmp_path / "model"), device="cpu")
+    assert np.abs(theirs.similarity(vectors, vectors).numpy() - wanted).max() < 1e-5
+
+
+def test_paraphrases_are_the_nearest_of_all_pairs(encoder: isotrope.Encoder) -> None:
+    found = isotrope.paraphrases(ROWS, encoder, most=25).pairs
+    distinct = list(dict.fromkeys(text for text in ROWS if text))
+    cosines = encoder.similarity(distinct)
+    wanted = sorted(combinations(range(len(distinct)), 2), key=lambda pair: -cosines[pair])[:25]
+    assert [pair.cosine for pair in found] == pytest.approx([cosines[pair] for pair in wanted], abs=1e-5)
+    for pair in found:
+        assert pair.texts == tuple(ROWS[row] for row in pair.rows)
+        assert pair.texts[0] != pair.texts[1]
+
+
+def test_every_duplicate_is_near_the_row_that_is_kept(encoder: isotrope.Encoder) -> None:
+    for threshold in (0.8, 0.95, None):
+        found = isotrope.duplicates(ROWS, encoder, threshold=threshold)
+        near = {
+            pair: float(encoder.similarity(ROWS[pair[0]], ROWS[pair[1]])[0, 0]) for pair in found.duplicate_of.items()
+        }
+        assert min(near.values()) >= found.threshold - 1e-5
+        keeps = found.duplicate_of.get
+        assert keeps(61) == keeps(64) == keeps(3, 3)  # the same text
+        kept = [row for row in range(len(ROWS)) if ROWS[row] and row not in found.duplicate_of]
+        cosines = encoder.similarity([str(ROWS[row]) for row in kept])
+        assert (cosines - np.eye(len(kept))).max() < found.threshold + 1e-5  # no two that are kept say the same
+        assert 60 not in found.duplicate_of
+
+
+def test_the_threshold_is_what_losing_a_word_costs(encoder: isotrope.Encoder) -> None:
+    read = read_texts(ROWS, encoder)
+    suggested = suggest_threshold(read)
+    assert suggested == suggest_threshold(read)
+    lost = [float(encoder.similarity(text, " ".join(text.split()[1:]))[0, 0]) for text in TEXTS]
+    assert min(lost) < suggested < max(lost)
+    assert isotrope.duplicates(ROWS, encoder).threshold == suggested
+
+
+def test_a_table_is_marked(encoder: isotrope.Encoder, tmp_path: Path) -> None:
+    frame = pd.DataFrame({"id": range(len(ROWS)), "said": ROWS})
+    found = isotrope.duplicates(frame, encoder, column="said", threshold=0.99, output=tmp_path / "x.parquet")
+    table = parquet.read_table(tmp_path / "x.parquet").to_pydict()
+    assert table["id"] == list(range(len(ROWS)))
+    assert {i: kept for i, kept in enumerate(table["duplicate_of"]) if kept is not None} == found.duplicate_of
+    groups = isotrope.cluster(frame, encoder, column="said", clusters=3, output=tmp_path / "y.parquet")
+    table = parquet.read_table(tmp_path / "y.parquet").to_pydict()
+    assert table["cluster"] == groups.labels()
+    assert table["cluster"][60] is None
+    assert table["cluster_words"][0] == ", ".join(groups.clusters[table["cluster"][0]].words)
+
+
+def test_clusters_take_every_row_and_are_named_by_their_words() -> None:
+    animals = [
+        f"The {one} {does} in the garden." for one in ("dog", "cat", "horse") for does in ("runs", "sleeps", "eats")
+    ]
+    money = [
+        f"The bank {does} the interest rate {when}."
+        for does in ("raises", "lowers")
+        for when in ("now", "today", "soon")
+    ]
+    found = isotrope.cluster([*animals, "", *money], "small", clusters=2)
+    assert [one.rows for one in found.clusters] == [list(range(9)), list(range(10, 16))]
+    assert set(found.clusters[0].words) <= {"dog", "cat", "horse", "runs", "sleeps", "eats", "garden"}
+    assert set(found.clusters[1].words) & {"bank", "interest", "rate"}
+    assert set(found.clusters[0].examples) <= set(animals)
+    assert sum(len(one.rows) for one in isotrope.cluster([*animals, *money], "small").clusters) == 15
+
+
+def test_words_are_weighed_as_in_the_paper() -> None:
+    """c-TF-IDF, word by word."""
+    texts = ["red red fox the", "red cow the", "the blue fish", "blue whale sea"]
+    labels = np.array([0, 0, 1, 1])
+    (first, second) = naming_words(texts, labels, 2)
+    words = [text.split() for text in texts]
+    of_class = [words[0] + words[1], words[2] + words[3]]
+    mean = sum(map(len, of_class)) / 2
+
+    def weight(word: str, k: int) -> float:
+        return of_class[k].count(word) * float(np.log(1 + mean / sum(one.count(word) for one in of_class)))
+
+    assert first == sorted({"red", "fox", "cow"}, key=lambda word: (-weight(word, 0), word))  # not the, which both have
+    assert second == sorted({"blue", "fish", "whale", "sea"}, key=lambda word: (-weight(word, 1), word))
+    assert naming_words(["12", "3"], np.array([0, 1]), 2) == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: isotrope.duplicates(TEXTS, threshold=2), "a threshold is a cosine"),
+        (lambda: isotrope.cluster(TEXTS, "bundled", clusters=99), "clusters must be from 1 to 60"),
+        (lambda: isotrope.duplicates(TEXTS, output="x.csv"), "must end in .parquet"),
+        (lambda: isotrope.paraphrases(["", None]), "no sentences in it"),
+    ],
+)
+def test_mistakes_are_said(call: Any, message: str) -> None:
+    with pytest.raises(IsotropeError, match=message):
+        call()

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from isotrope.text import bundled_sentences, survey
+from isotrope.text.corpus import build_corpus
+from isotrope.text.survey import Survey
+
+SPANISH = [
+    "Hola, mi impresora no funciona desde el lunes; por favor ayúdenme a resolverlo pronto.",
+    "El pedido llegó tarde y la caja estaba rota, quiero que me devuelvan el dinero.",
+    "No puedo entrar en mi cuenta porque he olvidado la contraseña y nadie me contesta.",
+]
+
+
+def looked_at(texts: list[Any]) -> Survey:
+    found = Survey()
+    rows = [{"text": text, "id": i} for i, text in enumerate(texts)]
+    assert list(found.rows_of(rows, ("text",))) == rows  # they pass by as they are
+    return found
+
+
+def test_everything_is_counted() -> None:
+    sentences = bundled_sentences()[:20]
+    near = [sentences[0].upper(), f"{sentences[1]}!!", "Order 12 is late", "Order 345 is late", "Order 346 is late"]
+    found = looked_at([*sentences, *sentences[:3], *near, None, " " * 0, "<b>bold</b>", "N/A", "n/a", "N/A"]).as_dict()
+    assert {name: found[name] for name in ("rows", "blank", "looked_at", "markup", "placeholders")} == {
+        "rows": 34,
+        "blank": 2,
+        "looked_at": 32,
+        "markup": 1,
+        "placeholders": 3,
+    }
+    assert found["duplicates"] == 4  # three sentences, and N/A again
+    assert found["near_duplicates"] == 4  # upper case, punctuation, one more number of the same length, n/a
+
+
+def test_the_line_names_what_there_is_and_what_will_hurt() -> None:
+    first, *warnings = looked_at([f"<p>{text}</p>" for text in bundled_sentences()[:50]] + ["N/A"] * 3).lines()
+    assert first.startswith("read 53 rows: 2 duplicates, 50 with HTML, 3 placeholders such as 'N/A'")
+    assert [line.split(";")[0] for line in warnings] == [
+        "Warning: HTML is learnt as if it were words",
+        "Warning: placeholders say nothing and are all alike",
+    ]
+    (only,) = looked_at(bundled_sentences()[:50]).lines()
+    assert only.startswith("read 50 rows")
+    assert ":" not in only.split(";")[0]
+
+
+def test_languages_are_found() -> None:
+    pytest.importorskip("py3langid")
+    found = looked_at([*bundled_sentences()[:9], *SPANISH]).languages
+    assert found.keys() == {"en", "es"}
+    assert found["es"] == pytest.approx(3 / 12, abs=0.1)
+    said = next(looked_at([*bundled_sentences()[:9], *SPANISH]).lines())
+    assert said.endswith(f"languages: en {found['en']:.0%}, es {found['es']:.0%}")
+
+
+def test_a_large_text_is_looked_at_in_part_and_sampled_from_all_of_that(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(survey, "LOOKED_AT", 1000)
+    monkeypatch.setattr(survey, "IDENTIFIED", 50)
+    found = looked_at([f"number {'x' * i}" for i in range(1500)])
+    assert next(found.lines()).startswith("read 1,500 rows, of which 1,000 were looked at")
+    assert len(found.sample) == 50
+    later = sum(len(text) > 500 + len("number ") for text in found.sample)
+    assert 10 < later < 40  # a half of them, about
+
+
+def test_it_is_kept_with_the_corpus(tmp_path: Path) -> None:
+    found = Survey()
+    build_corpus([["A dog.", None, "A dog."]], ("text",), tmp_path / "corpus", survey=found)
+    assert '"survey": {\n    "rows": 3,\n    "blank": 1' in (tmp_path / "corpus" / "corpus.json").read_text()
