@@ -58,6 +58,8 @@ def main() -> None:
     options = parser.parse_args()
     if options.finish:
         SentenceTransformer(str(options.finish), device="cpu").half().save(str(options.output))
+        config = json.loads((options.output / "config.json").read_text())  # kept in half, computed in single precision
+        (options.output / "config.json").write_text(json.dumps(config | {"dtype": "float32"}, indent=2) + "\n")
         return
     options.output.mkdir(parents=True, exist_ok=True)
     texts = training_text(options.data, options.wordnet, random.Random(1))
