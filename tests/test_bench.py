@@ -29,6 +29,7 @@ def test_what_the_domain_bench_has_done_is_not_run_again(
     (folder / "corpus.txt.gz").write_bytes(gzip.compress("\n".join(sentences).encode()))
     monkeypatch.syspath_prepend(BENCH)
     domains = importlib.import_module("domains")
+    monkeypatch.setattr(domains, "JUDGED", 100)
     chosen = f"--data {tmp_path} --output {tmp_path / 'out'} --domains banking77 --models bundled"
     arguments = ["domains.py", *f"{chosen} --recipes simcse:bundled --steps 1 --seeds 1,2".split()]
     monkeypatch.setattr("sys.argv", arguments)

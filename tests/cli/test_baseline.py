@@ -90,7 +90,7 @@ def test_vectors_of_a_baseline_can_be_written(run: Run, corpus: str) -> None:
     run("baseline", "tfidf", corpus, "--output", "made")
     done = run("encode", corpus, "--model", "made", "--output", "vectors.npy")
     assert (done.code, done.err) == (0, "")
-    assert np.array_equal(np.load("vectors.npy"), load_any("made").encode(TEXT))
+    assert np.array_equal(np.load("vectors.npy")[::2], load_any("made").encode(TEXT))  # every other line is blank
 
 
 def test_use_is_a_model(run: Run) -> None:

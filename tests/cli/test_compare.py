@@ -100,7 +100,7 @@ BAD = {
     ),
     "none.txt: no such file": ("compare", "bundled", "bundled", "none.txt"),
     "(did you mean 'bundled'?)": ("compare", "bundled", "bundle", "own.txt"),
-    "Missing argument 'CORPUS'": ("compare", "bundled", "own.txt"),
+    "two models and a text are needed": ("compare", "bundled", "own.txt"),
     "few.txt: plain text has no columns": ("compare", "bundled", "bundled", "own.txt", "--views", "few.txt"),
     "greater than or equal to 100": ("compare", "bundled", "bundled", "own.txt", "--sentences", "5"),
 }

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
@@ -94,3 +95,22 @@ def test_names_that_are_too_long_are_one_line(run: Run) -> None:
         done = run("encode", *arguments)
         assert (done.code, done.out, done.err.count("\n")) == (2, "", 1)
         assert "File name too long" in done.err
+
+
+REMOVED = """
+import os, signal, sys, time
+from isotrope import cli
+signal.signal(signal.SIGTERM, cli._stop)
+sys.unraisablehook = cli._heard_again
+class Removed:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.1)
+Removed()
+time.sleep(60)
+"""
+
+
+def test_a_signal_is_heard_while_an_object_is_removed() -> None:
+    done = subprocess.run([sys.executable, "-c", REMOVED], capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")

@@ -84,7 +84,7 @@ BAD = {
     "(did you mean 'bundled'?)": ("pairs.tsv", "--recipe", "parallel", "--teacher", "bundle"),
     "unknown task 'stbs' (did you mean 'stsb'?)": ("text.txt", "--dev", "stbs"),
     "none.tsv: no such file": ("text.txt", "--dev", "none.tsv"),
-    "nli.tsv: no column 'score'": ("text.txt", "--dev", "nli.tsv"),
+    "nli.tsv: row 1: the score 'entailment' is not a number": ("text.txt", "--dev", "nli.tsv"),
     # the output; the last --output counts
     "there: exists already; resume that run, or choose another folder": ("text.txt", "--output", "there"),
     "there: nothing to resume (no run.json in it)": ("text.txt", "--output", "there", "--resume"),
@@ -264,7 +264,7 @@ def test_a_resume_that_is_another_run_is_refused(run: Run, folder: Path) -> None
         assert difference in done.err
         assert listing(Path("run")) == before
     same_text = ("--recipe", "sg-opt", "pairs.tsv", "--column", "source")
-    assert run("train", *RAW, *same_text, "--output", "run", *SMALL, "--resume").code == 0
+    assert run("train", *RAW, *same_text, "--output", "run", *SMALL, *NARROW, "--resume").code == 0
 
 
 def test_a_failed_start_is_not_in_the_way_of_the_corrected_command(run: Run, folder: Path) -> None:
@@ -291,7 +291,7 @@ def test_an_error_after_a_checkpoint_leaves_the_run(run: Run, folder: Path, monk
         raise IsotropeError("out of luck")
 
     with monkeypatch.context() as patch:
-        patch.setattr("isotrope.training.session.finished", fails)
+        patch.setattr("isotrope.training.session.handed_on", fails)
         assert run("train", *RAW, "text.txt", "--output", "run", *SMALL).err.endswith("Error: out of luck\n")
     assert Path("run/checkpoint-2").is_dir()
     assert run("train", *RAW, "text.txt", "--output", "run", *SMALL, "--resume").code == 0

@@ -105,7 +105,7 @@ SETTINGS: dict[str, st.SearchStrategy[Any]] = {
     "training.patience": st.none() | st.integers(1, 50),
     "training.dropout": st.sampled_from(["default", "0.1", 0]),
     "training.report_to": st.lists(st.sampled_from(["wandb", "tensorboard"])),
-    "training.seed": st.integers(),
+    "training.seed": st.integers(0, 2**32 - 1),
     "objective.anchor": st.floats(0, 1e300),
     "stages.0.start": st.sampled_from(["previous", "model", "some/encoder"]),
 }

@@ -86,7 +86,7 @@ def test_enough_text_is_judged(tmp_path: Path) -> None:
     run = isotrope.train(text, model="bundled", output=tmp_path / "run", steps=1, set={"training.batch_size": 4})
     assert run.outcome is not None
     assert run.recipe.full_name == "raw:paper"
-    assert "neighbours share" in run.outcome.because
+    assert "Neighbours share" in run.outcome.because
     assert run.outcome.kept == ("tuned" if (tmp_path / "run" / "tried").exists() is False else "untuned")
 
 

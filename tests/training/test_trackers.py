@@ -22,7 +22,7 @@ def test_known_trackers_are_accelerates() -> None:
 
 def test_an_unknown_tracker_is_refused_before_anything_is_written(tmp_path: Path) -> None:
     with pytest.raises(IsotropeError, match=r"unknown tracker 'tensorbord' \(did you mean 'tensorboard'\?\)"):
-        train(["a"], output=tmp_path / "run", set={"training.report_to": ["tensorbord"]})
+        train(["a"], "simcse", output=tmp_path / "run", set={"training.report_to": ["tensorbord"]})
     assert not (tmp_path / "run").exists()
 
 

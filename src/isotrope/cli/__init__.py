@@ -9,6 +9,7 @@ import errno
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
 from types import FrameType
 from typing import Annotated, NoReturn
@@ -65,6 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     for number in (signal.SIGTERM, *HANG_UP):
         if signal.getsignal(number) != signal.SIG_IGN:  # nohup has it ignored
             signal.signal(number, _stop)
+    sys.unraisablehook = _heard_again
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # for kinds of one's own, `package.module:Name`, as uvicorn and gunicorn do
     try:
@@ -117,3 +119,12 @@ def _drop_output() -> None:
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     """As an exception, so that half-written files are removed on the way out."""
     sys.exit(128 + number)
+
+
+def _heard_again(lost: sys.UnraisableHookArgs) -> None:
+    """A signal that comes while Python removes an object, where exceptions are dropped, is given again."""
+    numbers = {KeyboardInterrupt: int(signal.SIGINT), SystemExit: (getattr(lost.exc_value, "code", None) or 128) - 128}
+    if number := numbers.get(lost.exc_type):
+        threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
+    else:
+        sys.__unraisablehook__(lost)

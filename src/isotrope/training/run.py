@@ -23,8 +23,7 @@ from isotrope.encoders import Encoder, load
 from isotrope.encoders.devices import on_device
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
-from isotrope.text.shaping import Shape, shaped
-from isotrope.text.sources import as_sources
+from isotrope.text.shaping import Shape
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     with_teacher,
@@ -105,7 +104,7 @@ def train(
     given = {"training.steps": steps, "training.seed": seed, "training.precision": precision}
     chosen = {**dict(set or {}), **{path: value for path, value in given.items() if value is not None}}
     automatic = recipe is None
-    sources = shaped(as_sources(sentences), Shape.of(columns, join, strip_html, column=column))
+    shape = Shape.of(columns, join, strip_html, column=column)
     model = ("small" if automatic else "bundled") if model is None else model
     if not automatic and purpose != "both":
         raise IsotropeError("purpose= is for runs without a recipe; leave out one of the two", argument="purpose=")
@@ -123,7 +122,7 @@ def train(
         session.automatic, session.purpose = automatic, purpose
         with session.open(resume):
             scores = development_scores(sets, data, resolved)
-            encoder, found = session.run(sources, column, scores, resume=resume)
+            encoder, found = session.run(sentences, shape, column, scores, resume=resume)
     return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began, model)
 
 

@@ -21,7 +21,8 @@ from isotrope.io.errors import IsotropeError
 from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe
-from isotrope.text.sources import Source, shown
+from isotrope.text.shaping import Shape, shaped
+from isotrope.text.sources import Source, as_sources, shown
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     finished,
@@ -91,11 +92,12 @@ class Session:
                 raise
 
     def run(
-        self, sources: Sequence[Source], column: str | None, scores: Sequence[Score | None], *, resume: bool
+        self, sentences: Any, shape: Shape, column: str | None, scores: Sequence[Score | None], *, resume: bool
     ) -> tuple[Encoder, dict[str, float] | None]:
         """Tries the recipe, reads the text, runs all stages, and saves what they made; its scores, if there are any."""
         encoder = self.begin()
         probe(self.recipe, encoder)
+        sources = shaped(as_sources(sentences), shape)
         texts = self.texts(sources, column, encoder, scores, resume=resume)
         for note in dict.fromkeys(note for text in texts for note in text.notes):
             Display("text", shown=is_main_process()).say(note)
@@ -226,8 +228,9 @@ class Session:
         if is_main_process():  # run.json first: without it there is nothing to resume, and anything else in the way
             texts = {file: json.dumps(settings, indent=2) + "\n", self.folder / RECIPE: recipes.to_toml(self.recipe)}
             for target, text in texts.items():
-                with whole_or_nothing(target) as path:
-                    path.write_text(text, encoding="utf-8")
+                if not target.is_file():
+                    with whole_or_nothing(target) as path:
+                        path.write_text(text, encoding="utf-8")
 
     def _card(self) -> str:
         """How the encoder was made, for its model card."""

@@ -128,7 +128,8 @@ def test_classifiers_are_not_trained_twice(
     assert isinstance(task, TransferTask)
     with remembered(encoder) as vectors:
         first = task.measure(vectors)
-    monkeypatch.setattr(TransferTask, "_train", lambda self, vectors: {"accuracy": -1.0, "as_json": {}, "correct": "1"})
+    wrong = {"accuracy": -1.0, "as_json": {}, "correct": "1"}
+    monkeypatch.setattr(TransferTask, "_train", lambda self, vectors, settings: wrong)
     with remembered(encoder) as vectors:
         again = task.measure(vectors)
         assert again.as_json == first.as_json
