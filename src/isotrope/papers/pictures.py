@@ -1,4 +1,4 @@
-"""Pictures of a table: as the paper's figure is drawn, or as bars. Published points are hollow, measured filled."""
+"""Pictures of a table: as the paper's figure is drawn, or as dots. Published points are hollow, measured filled."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isotrope.evaluation.geometry.pictures import new_figure, save
+from isotrope.papers.published import Value
 
 if TYPE_CHECKING:
     from isotrope.papers.result import MeasuredRow, Reproduction
@@ -26,7 +27,10 @@ def draw(found: Reproduction, path: str | Path) -> None:
     picture = found.table.picture
     figure = DRAWN[picture.kind](found)
     source = f" of {found.table.paper}" if found.table.paper else ""
-    words = f"{found.table.label}{source}, run with {found.setting.words(found.table)}. {picture.see}"
+    words = f"{found.table.label}{source}, run with {found.setting.words(found.table)}."
+    if _is_average(found, column_of(found)) and picture.kind != "path":
+        words += f" Measured averages are of {', '.join(_averaged(found))}."
+    words += f" In the paper: {picture.see}" if picture.see else ""
     figure.supxlabel("\n".join(textwrap.wrap(words, CAPTION)), fontsize=8, color=GREY)
     save(figure, path)
 
@@ -50,7 +54,7 @@ def _lines(found: Reproduction) -> Any:
         printed = [(one.row.x, value.value) for one in some if (value := _published(found, one, column))]
         if printed:
             label = f"{group}, published".lstrip(", ")
-            axes.plot(*zip(*printed, strict=True), marker, mfc="none", mec=colour, ls="", label=label)
+            axes.plot(*zip(*printed, strict=True), marker, mfc="none", mec=colour, ms=9, ls="", label=label, zorder=5)
     level = [one for one in (*found.untuned, *found.rows) if one.row.x is None and one.value(column)]
     for number, one in enumerate(level):
         value = one.value(column)
@@ -93,36 +97,29 @@ def _grid(found: Reproduction) -> Any:
             )
     axes.set_xticks(range(len(xs)), [str(x) for x in xs], rotation=20)
     axes.set_yticks(range(len(ys)), [str(y) for y in ys])
-    axes.set(xlabel=found.table.picture.x, ylabel=found.table.picture.y, title=f"{column}: {found.table.metric}")
+    axes.set(xlabel=found.table.picture.x, ylabel=found.table.picture.y, title=_figure_name(found, column))
     figure.colorbar(image)
     return figure
 
 
-def _bars(found: Reproduction) -> Any:
-    """A bar for each row that has a figure, measured or published."""
+def _dots(found: Reproduction) -> Any:
+    """A dot for each row that has a figure, from top to bottom."""
     column = column_of(found)
     rows = [one for one in (*found.untuned, *found.rows) if one.value(column)]
-    rows = rows or list(found.rows)
-    figure = new_figure((7, 1.6 + 0.36 * len(rows)))
+    figure = new_figure((7, 1.8 + 0.36 * len(rows)))
     axes = figure.subplots()
-    places = np.arange(len(rows))[::-1]
-    measured = [one.value(column) for one in rows]
-    means = [value.value if value else 0.0 for value in measured]
-    spread = [(value.spread or 0.0) if value else 0.0 for value in measured]
-    axes.barh(places, means, xerr=spread, color=COLOURS[0], height=0.6, capsize=3, label="measured")
-    printed = [
-        (value.value, place)
-        for one, place in zip(rows, places, strict=True)
-        if (value := _published(found, one, column))
-    ]
+    places = list(range(len(rows)))[::-1]
+    measured = [one.value(column) or Value(0.0) for one in rows]
+    means, spread = [value.value for value in measured], [value.spread or 0.0 for value in measured]
+    axes.errorbar(means, places, xerr=spread, fmt="o", color=COLOURS[0], capsize=3, label="measured")
+    pairs = zip(rows, places, strict=True)
+    printed = [(value.value, place) for one, place in pairs if (value := _published(found, one, column))]
     if printed:
         axes.plot(*zip(*printed, strict=True), "D", mfc="none", mec=COLOURS[1], ls="", label="published")
     axes.set_yticks(places, [one.row.full_name for one in rows])
-    axes.set_xlabel(f"{column}, {found.table.metric}")
-    axes.grid(axis="x", alpha=0.3)
-    shown = [*(m - s for m, s in zip(means, spread, strict=True) if m), *(value for value, _ in printed)]
-    if shown:
-        axes.set_xlim(left=max(0.0, min(shown) - 5))
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_xlabel(_figure_name(found, column))
+    axes.grid(alpha=0.3)
     axes.legend(fontsize=8)
     return figure
 
@@ -146,11 +143,25 @@ def _path(found: Reproduction) -> Any:
 
 def _finished(figure: Any, axes: Any, found: Reproduction, column: str, x: str, y: str = "") -> Any:
     axes.set_xlabel(x)
-    axes.set_ylabel(y or f"{column}, {found.table.metric}")
+    axes.set_ylabel(y or _figure_name(found, column))
     axes.grid(alpha=0.3)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(fontsize=8)
     return figure
+
+
+def _figure_name(found: Reproduction, column: str) -> str:
+    """`STS-B, Spearman x 100`; the caption says which sets an average is of."""
+    named = f"average of {len(_averaged(found))} sets" if _is_average(found, column) else column
+    return f"{named}, {found.table.metric}"
+
+
+def _is_average(found: Reproduction, column: str) -> bool:
+    return next(one for one in found.table.columns if one.name == column).average
+
+
+def _averaged(found: Reproduction) -> list[str]:
+    return [one.name for one in found.table.columns if not one.average and one.name not in found.absent]
 
 
 def _published(found: Reproduction, one: MeasuredRow, column: str) -> Any:
@@ -158,4 +169,4 @@ def _published(found: Reproduction, one: MeasuredRow, column: str) -> Any:
     return found.published(one.row, wanted)
 
 
-DRAWN: dict[str, Callable[[Reproduction], Any]] = {"lines": _lines, "grid": _grid, "bars": _bars, "path": _path}
+DRAWN: dict[str, Callable[[Reproduction], Any]] = {"lines": _lines, "grid": _grid, "dots": _dots, "path": _path}

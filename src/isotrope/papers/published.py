@@ -98,16 +98,16 @@ class Misprint(Data):
 class Picture(Data):
     """How the measured rows are drawn, and what the axes are called.
 
-    lines: `x` of the rows, a line for each group; grid: `x` and `y`; bars: a bar for each row; path: the way of
+    lines: `x` of the rows, a line for each group; grid: `x` and `y`; dots: one for each row; path: the way of
     alignment and uniformity through training.
     """
 
-    kind: Literal["lines", "grid", "bars", "path"] = "bars"
+    kind: Literal["lines", "grid", "dots", "path"] = "dots"
     x: str = ""
     y: str = ""
     column: str | None = None  # None: the last
     log: bool = False
-    see: str = ""  # what to see in it
+    see: str = ""  # what it shows in the paper
 
 
 class Published(Data):

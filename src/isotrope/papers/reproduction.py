@@ -21,6 +21,7 @@ from isotrope.papers.writing import write_files
 from isotrope.training.interruption import Interrupted
 
 OUTPUT = "runs/reproduce"
+WORTH_TIMING = 3  # runs; to find out how long fewer will take takes about as long
 ELSEWHERE = "being made by another process; call again when it has ended"
 
 
@@ -61,12 +62,7 @@ def reproduce(
         output: the folder of all runs; the same for every table, so that they share them.
         dry_run: nothing is run but a step of each recipe, to tell how long the rest will take.
 
-    Example:
-        >>> import isotrope, tempfile
-        >>> found = isotrope.reproduce("sg-opt/table1", rows=["GloVe"], model="bundled", dry_run=True,
-        ...     output=tempfile.mkdtemp())
-        >>> [one.row.name for one in found.rows]
-        ['GloVe, Mean']
+    Example: `reproduce("sg-opt/table5", model="bundled", seeds=3, data="data")`
     """
     known = table if isinstance(table, Published) else published(table)
     setting = Setting(
@@ -80,7 +76,7 @@ def reproduce(
     if setting.seeds < 1:
         raise IsotropeError(f"{setting.seeds} seeds; at least one is needed", argument="seeds=")
     workshop = Workshop(Path(output), Path(data) if data else None)
-    plan = _Plan(_narrowed(known, rows, columns), setting, workshop)
+    plan = _Plan(_narrowed(known, rows, columns), setting, workshop, known)
     if dry_run:
         return plan.looked_up(seconds=plan.seconds())
     found = plan.run()
@@ -105,12 +101,16 @@ def _narrowed(table: Published, rows: Sequence[str], columns: Sequence[str]) -> 
 
 
 def _picked(table: Published, row: Row, places: Sequence[int]) -> tuple[Value | None, ...]:
-    """The values in these places. An average of other columns than these is taken anew, where all of them are known."""
+    """The values in these places. An average of other columns than these is taken anew, if all of them are printed."""
     parts = [row.values[i] for i in places if row.values and not table.columns[i].average]
     known = [part.value for part in parts if part]
     anew = Value(sum(known) / len(known)) if known and len(known) == len(parts) else None
     whole = len(places) == len(table.columns)
-    return tuple(row.values[i] if whole or not table.columns[i].average else anew for i in places if row.values)
+    return tuple(
+        (anew or row.values[i]) if table.columns[i].average and not whole else row.values[i]
+        for i in places
+        if row.values
+    )
 
 
 def _named(word: str, names: Sequence[str]) -> list[str]:
@@ -125,6 +125,7 @@ class _Plan:
     table: Published
     setting: Setting
     workshop: Workshop
+    given: Published | None = None  # with all of its columns
 
     def __post_init__(self) -> None:
         self.problems: dict[str, str] = {}
@@ -146,7 +147,7 @@ class _Plan:
     def run(self) -> Reproduction:
         """Does what is not done yet, one job after another, and tells how far it is."""
         display, left = Display("reproduce"), [job for job in self.all_jobs if not self._is_done(job)]
-        if any(job.recipe for job in left):
+        if sum(job.recipe is not None for job in left) >= WORTH_TIMING:
             display.say(f"{len(left)} of {len(self.all_jobs)} to do, about {shown_duration(self.seconds())}")
         for number, job in enumerate(left, 1):
             display.say(f"{number} of {len(left)}: {job.name}")
@@ -166,7 +167,10 @@ class _Plan:
         """What the folder has of it."""
         rows = tuple(self._row(row, self.jobs[row.full_name]) for row in self.table.rows)
         beside = tuple(self._row(Row(name=_untuned_name(job)), [job]) for job in self.untuned)
-        return Reproduction(self.table, self.setting, rows, beside, tuple(self.absent), seconds)
+        whole = self.table.columns == (self.given or self.table).columns
+        return Reproduction(
+            self.table, self.setting, rows, beside, tuple(self.absent), seconds, partial=not whole or bool(self.absent)
+        )
 
     def _row(self, row: Row, jobs: Sequence[Job]) -> MeasuredRow:
         done = [job for job in jobs if self._is_done(job)]

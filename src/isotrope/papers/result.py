@@ -81,6 +81,7 @@ class Reproduction(Printable):
     untuned: tuple[MeasuredRow, ...]
     absent: tuple[str, ...] = ()  # columns without data
     seconds: float | None = None
+    partial: bool = False  # whether averages are of fewer columns than the paper's
 
     @property
     def title(self) -> str:
@@ -89,29 +90,38 @@ class Reproduction(Printable):
         return f"{self.table.label}{source}: {self.table.caption} {self.table.metric}."
 
     def published(self, row: Row, column: Column) -> Value | None:
-        """What is printed; an average, where columns could not be measured, is that of the others."""
-        value = self.table.value(row, column)
+        """What is printed; an average, where columns could not be measured, is that of the others if they are known."""
+        known = self._parts(row)
+        if column.average and self.absent and known:
+            return Value(mean(known))
+        return self.table.value(row, column)
+
+    def is_comparable(self, row: Row, column: Column) -> bool:
+        """Whether what is printed was measured on the same: not so an average of more sets than are here."""
+        return not (column.average and self.partial) or bool(self._parts(row))
+
+    def _parts(self, row: Row) -> list[float]:
+        """The printed values of the columns that were measured; none if one of them is blank."""
         measured = [one for one in self.table.columns if not one.average and one.name not in self.absent]
-        if not (value and column.average and self.absent):
-            return value
-        parts = [self.table.value(row, one) for one in measured]
-        known = [part.value for part in parts if part]
-        return Value(mean(known)) if known and len(known) == len(parts) else None
+        values = [self.table.value(row, one) for one in measured]
+        known = [value.value for value in values if value]
+        return known if len(known) == len(values) else []
 
     def lines(self) -> Iterator[Line]:
         """Published, measured and difference of each row; those that have nothing to say are left out."""
         for one in (*self.untuned, *self.rows):
             printed = [self.published(one.row, column) for column in self.table.columns]
             found = [one.value(column.name) for column in self.table.columns]
-            both = [(a.value, b.value) if a and b else None for a, b in zip(printed, found, strict=True)]
+            comparable = [self.is_comparable(one.row, column) for column in self.table.columns]
+            changes = [
+                f"{b.value - a.value:+.2f}" if a and b and same else ""
+                for a, b, same in zip(printed, found, comparable, strict=True)
+            ]
             named = one.row.full_name
             for what, cells in (
                 (PUBLISHED, [_shown(value) for value in printed]),
                 (MEASURED, [_shown(value) for value in found]),
-                (
-                    DIFFERENCE,
-                    [f"{b - a:+.2f}" if (a, b) and pair else "" for pair in both for a, b in [pair or (0, 0)]],
-                ),
+                (DIFFERENCE, changes),
             ):
                 if any(cells):
                     yield named, what, cells
@@ -124,9 +134,11 @@ class Reproduction(Printable):
         if self.seconds is not None:
             yield f"Left to train: about {shown_duration(self.seconds)}." if self.seconds else "All of it is trained."
         if self.absent:
+            yield f"Not measured, because the data is missing: {', '.join(self.absent)}."
+        if self.partial and any(column.average for column in self.table.columns):
             yield (
-                f"Not measured, because the data is missing: {', '.join(self.absent)}. Averages, the published ones "
-                "too, are those of the other columns; where a paper prints its average alone, there is none to compare."
+                "Averages, the published ones too, are those of the columns that are here; a published average without "
+                "its parts is of all the paper's sets, and has no difference."
             )
         yield from self._problems()
         rising = [f"{one.row.full_name} ({one.rising} of {len(one.seeds)})" for one in self.rows if one.rising]
@@ -193,7 +205,7 @@ class Reproduction(Printable):
         return page(self, picture)
 
     def plot(self, path: str | Path) -> None:
-        """Draws it as the paper's figure does, or as bars; the ending of `path` is the format (.png, .svg, .pdf)."""
+        """Draws it as the paper's figure does, or as dots; the ending of `path` is the format (.png, .svg, .pdf)."""
         from isotrope.papers.pictures import draw
 
         draw(self, path)

@@ -88,9 +88,9 @@ def grid_table(recipe: str, grid: Grid, dev: str | None, tasks: Sequence[str]) -
         )
     keys = list(grid)
     rows = [_row(recipe, dict(zip(keys, values, strict=True))) for values in product(*grid.values())]
-    kind = {1: "lines", 2: "grid"}.get(len(keys), "bars")
+    kind = {1: "lines", 2: "grid"}.get(len(keys), "dots")
     if kind == "lines" and not all(isinstance(row.x, float | int) for row in rows):
-        kind = "bars"
+        kind = "dots"
     return Published(
         name="sweep",
         label="Sweep",
