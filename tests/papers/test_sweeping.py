@@ -43,9 +43,9 @@ def test_mistakes_are_found_before_the_first_run(grid: dict[str, Any], tasks: li
         grid_table("simcse", grid, None, tasks)
 
 
-def test_it_runs_and_is_read_the_second_time(tmp_path: Path) -> None:
+def test_it_runs_and_is_read_the_second_time(tiny: str, tmp_path: Path) -> None:
     text, grid = bundled_sentences()[:24], {"training.learning_rate": [1e-5, 1e-3]}
-    given: dict[str, Any] = {"seeds": 1, "tasks": ["bundled"], "set": SHORT, "output": tmp_path}
+    given: dict[str, Any] = {"model": tiny, "seeds": 1, "tasks": ["bundled"], "set": SHORT, "output": tmp_path}
     found = isotrope.sweep("simcse", text, grid, **given)
     low, high = (one.seeds[0]["bundled"] for one in found.rows)
     assert low != high

@@ -57,7 +57,8 @@ def sweep(
         >>> import isotrope, tempfile
         >>> from isotrope.text import bundled_sentences
         >>> found = isotrope.sweep("simcse:bundled", bundled_sentences()[:40], {"objective.temperature": [0.05, 0.1]},
-        ...     seeds=1, dev="bundled", set={"training.steps": 1, "training.batch_size": 8}, output=tempfile.mkdtemp())
+        ...     seeds=1, tasks=["bundled"], output=tempfile.mkdtemp(),
+        ...     set={"training.steps": 1, "training.batch_size": 8})
         >>> [one.row.name for one in found.rows]
         ['objective.temperature=0.05', 'objective.temperature=0.1']
     """
