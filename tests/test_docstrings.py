@@ -19,6 +19,8 @@ MODULES = (
     "isotrope.evaluation.ranking",
     "isotrope.evaluation.runner",
     "isotrope.evaluation.tasks",
+    "isotrope.papers.published",
+    "isotrope.papers.sweeping",
     "isotrope.recipes.library",
     "isotrope.encoders.similarity",
     "isotrope.retrieval.clustering",

@@ -25,6 +25,10 @@
     doctor          what is installed and what works here
     demo            the bundled encoder before and after tuning
     recipes         the papers as TOML: `recipes.names()`, `recipes.load(...)`
+    reproduce       a table or figure of a paper, run and set beside what is published
+    reproductions   the tables and figures of the papers
+    check_claims    what the papers claim about the order of their rows, and whether it holds
+    sweep           a recipe under every combination of some settings
 
 Each does what the command of its name does. `help(isotrope.train)` has arguments and an example.
 """
@@ -45,6 +49,10 @@ if TYPE_CHECKING:
     from isotrope.evaluation.finetuning import finetune
     from isotrope.io.cache import cache_contents, clear_cache
     from isotrope.io.errors import IsotropeError
+    from isotrope.papers.checking import check_claims
+    from isotrope.papers.published import reproductions
+    from isotrope.papers.reproduction import reproduce
+    from isotrope.papers.sweeping import sweep
     from isotrope.retrieval.clustering import cluster
     from isotrope.retrieval.duplicates import duplicates, paraphrases
     from isotrope.retrieval.indexing import index
@@ -71,6 +79,7 @@ __all__ = [
     "Tuning",
     "aligned_pairs",
     "cache_contents",
+    "check_claims",
     "clean_pairs",
     "clear_cache",
     "cluster",
@@ -92,7 +101,10 @@ __all__ = [
     "paraphrases",
     "pretrain",
     "recipes",
+    "reproduce",
+    "reproductions",
     "search",
+    "sweep",
     "train",
     "train_seeds",
     "tune",
@@ -108,6 +120,7 @@ _HOME = {
     "Tuning": "training.leaderboard",
     "aligned_pairs": "text.aligned",
     "cache_contents": "io.cache",
+    "check_claims": "papers.checking",
     "clean_pairs": "text.pairs",
     "clear_cache": "io.cache",
     "cluster": "retrieval.clustering",
@@ -128,7 +141,10 @@ _HOME = {
     "make_views": "views.text",
     "paraphrases": "retrieval.duplicates",
     "pretrain": "training.pretrain",
+    "reproduce": "papers.reproduction",
+    "reproductions": "papers.published",
     "search": "retrieval.searching",
+    "sweep": "papers.sweeping",
     "train": "training.run",
     "train_seeds": "training.seeds",
     "tune": "training.tuning",

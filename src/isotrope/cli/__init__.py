@@ -33,6 +33,8 @@ from isotrope.cli import (
     pairs,
     pretrain,
     recipes,
+    reproduce,
+    sweep,
     train,
     tune,
     views,
@@ -55,6 +57,8 @@ app.command()(compare.compare)
 app.command()(views.views)
 app.command()(baseline.baseline)
 app.command()(finetune.finetune)
+app.command()(reproduce.reproduce)
+app.command()(sweep.sweep)
 app.add_typer(recipes.app, name="recipes")
 app.add_typer(pairs.app, name="pairs")
 app.add_typer(cache.app, name="cache")

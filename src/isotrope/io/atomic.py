@@ -108,6 +108,16 @@ def sync(path: Path) -> None:
         os.close(file)
 
 
+def holder() -> str:
+    """`machine-process`: who holds a file that others must leave alone."""
+    return f"{_machine()}-{os.getpid()}"
+
+
+def is_gone(machine: str, process: int, silent: float, longest: float) -> bool:
+    """Whether a holder has ended; one on another machine or in another container, if it was silent for too long."""
+    return not pid_exists(process) if machine == _machine() else silent > longest
+
+
 def _put_in_place(made: Path, target: Path) -> None:
     if not _exists(target):
         made.rename(target)
@@ -145,7 +155,7 @@ def _exists(path: Path) -> bool:
 
 def _beside(path: Path, kind: str) -> Path:
     """`.name.machine-process-random.partial.npy`: hidden, and no other writer's anywhere."""
-    return path.with_name(f".{path.stem[:STEM]}.{_machine()}-{os.getpid()}-{secrets.token_hex(4)}.{kind}{path.suffix}")
+    return path.with_name(f".{path.stem[:STEM]}.{holder()}-{secrets.token_hex(4)}.{kind}{path.suffix}")
 
 
 def _left_behind(path: Path) -> Iterator[tuple[str, Path]]:
@@ -153,16 +163,15 @@ def _left_behind(path: Path) -> Iterator[tuple[str, Path]]:
     for kind in (PARTIAL, REPLACED):
         for other in sorted(path.parent.glob(f".{escape(path.stem[:STEM])}.*.{kind}{escape(path.suffix)}")):
             words = other.name.removesuffix(f".{kind}{path.suffix}").rpartition(".")[2].split("-")
-            if len(words) == 3 and words[1].isdecimal() and _is_gone(words[0], int(words[1]), other):
+            if len(words) == 3 and words[1].isdecimal() and is_gone(words[0], int(words[1]), _age(other), ABANDONED):
                 yield kind, other
 
 
-def _is_gone(machine: str, process: int, file: Path) -> bool:
-    if machine == _machine():
-        return not pid_exists(process)
+def _age(file: Path) -> float:
+    """Seconds since it was last written; 0 if it is no longer there."""
     with suppress(OSError):
-        return time.time() - file.stat().st_mtime > ABANDONED
-    return False
+        return time.time() - file.stat().st_mtime
+    return 0.0
 
 
 @lru_cache

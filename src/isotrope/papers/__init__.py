@@ -1,0 +1,1 @@
+"""The papers: their tables and figures as data, the runs that reproduce them, and whether their claims hold."""

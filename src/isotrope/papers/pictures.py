@@ -1,0 +1,172 @@
+"""Pictures of a table: as the paper's figure is drawn, or as dots. Published points are hollow, measured filled."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isotrope.evaluation.geometry.pictures import new_figure, save
+from isotrope.papers.published import Value
+
+if TYPE_CHECKING:
+    from isotrope.papers.result import MeasuredRow, Reproduction
+
+# Okabe and Ito's, told apart by the colour-blind
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+MARKERS = ("o", "s", "^", "D", "v", "P")
+GREY = "#555555"
+CAPTION = 100  # characters of a line
+
+
+def draw(found: Reproduction, path: str | Path) -> None:
+    """One picture, its caption below."""
+    picture = found.table.picture
+    figure = DRAWN[picture.kind](found)
+    source = f" of {found.table.paper}" if found.table.paper else ""
+    words = f"{found.table.label}{source}, run with {found.setting.words(found.table)}."
+    if _is_average(found, column_of(found)) and picture.kind != "path":
+        words += f" Measured averages are of {', '.join(_averaged(found))}."
+    words += f" In the paper: {picture.see}" if picture.see else ""
+    figure.supxlabel("\n".join(textwrap.wrap(words, CAPTION)), fontsize=8, color=GREY)
+    save(figure, path)
+
+
+def column_of(found: Reproduction) -> str:
+    """The column that is drawn: the picture's own, if it is among those of the table, else the last."""
+    names = [column.name for column in found.table.columns]
+    own = found.table.picture.column
+    return own if own in names else names[-1]
+
+
+def _lines(found: Reproduction) -> Any:
+    """x against the figures, a line for each group; what has no x is a level line."""
+    figure = new_figure((7, 4.8))
+    axes, column = figure.subplots(), column_of(found)
+    placed = [one for one in found.rows if isinstance(one.row.x, float | int)]
+    for number, group in enumerate(dict.fromkeys(one.row.group for one in placed)):
+        colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
+        some = [one for one in placed if one.row.group == group]
+        _line(axes, some, column, group or "measured", colour, marker)
+        printed = [(one.row.x, value.value) for one in some if (value := _published(found, one, column))]
+        if printed:
+            label = f"{group}, published".lstrip(", ")
+            axes.plot(*zip(*printed, strict=True), marker, mfc="none", mec=colour, ms=9, ls="", label=label, zorder=5)
+    level = [one for one in (*found.untuned, *found.rows) if one.row.x is None and one.value(column)]
+    for number, one in enumerate(level):
+        value = one.value(column)
+        axes.axhline(value.value, color=GREY, lw=1, ls=((0, (1 + 2 * number, 2))), label=one.row.full_name)  # type: ignore[union-attr]
+    if found.table.picture.log:
+        axes.set_xscale("log")
+    ticks = sorted({float(one.row.x) for one in placed if one.row.x is not None and one.value(column)})
+    if 0 < len(ticks) <= 14:
+        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+        axes.minorticks_off()
+    return _finished(figure, axes, found, column, found.table.picture.x)
+
+
+def _line(axes: Any, rows: list[MeasuredRow], column: str, label: str, colour: str, marker: str) -> None:
+    points = [(one.row.x, value) for one in rows if (value := one.value(column))]
+    if points:
+        x, values = zip(*points, strict=True)
+        spread = [value.spread or 0.0 for value in values]
+        means = [value.value for value in values]
+        axes.errorbar(x, means, yerr=spread, color=colour, marker=marker, capsize=3, lw=1.5, label=label)
+
+
+def _grid(found: Reproduction) -> Any:
+    """A square for each pair of x and y, with its figure in it."""
+    column = column_of(found)
+    xs = list(dict.fromkeys(one.row.x for one in found.rows))
+    ys = list(dict.fromkeys(one.row.y for one in found.rows))
+    values = np.full((len(ys), len(xs)), np.nan)
+    for one in found.rows:
+        if value := one.value(column):
+            values[ys.index(one.row.y), xs.index(one.row.x)] = value.value
+    figure = new_figure((7, 5.6))
+    axes = figure.subplots()
+    image = axes.imshow(values, cmap="cividis")
+    middle = np.nanmean(values) if np.isfinite(values).any() else 0.0
+    for (row, place), value in np.ndenumerate(values):
+        if np.isfinite(value):
+            axes.text(
+                place, row, f"{value:.2f}", ha="center", va="center", color="white" if value < middle else "black"
+            )
+    axes.set_xticks(range(len(xs)), [str(x) for x in xs], rotation=20)
+    axes.set_yticks(range(len(ys)), [str(y) for y in ys])
+    axes.set(xlabel=found.table.picture.x, ylabel=found.table.picture.y, title=_figure_name(found, column))
+    figure.colorbar(image)
+    return figure
+
+
+def _dots(found: Reproduction) -> Any:
+    """A dot for each row that has a figure, from top to bottom."""
+    column = column_of(found)
+    rows = [one for one in (*found.untuned, *found.rows) if one.value(column)]
+    figure = new_figure((7, 1.8 + 0.36 * len(rows)))
+    axes = figure.subplots()
+    places = list(range(len(rows)))[::-1]
+    measured = [one.value(column) or Value(0.0) for one in rows]
+    means, spread = [value.value for value in measured], [value.spread or 0.0 for value in measured]
+    axes.errorbar(means, places, xerr=spread, fmt="o", color=COLOURS[0], capsize=3, label="measured")
+    pairs = zip(rows, places, strict=True)
+    printed = [(value.value, place) for one, place in pairs if (value := _published(found, one, column))]
+    if printed:
+        axes.plot(*zip(*printed, strict=True), "D", mfc="none", mec=COLOURS[1], ls="", label="published")
+    axes.set_yticks(places, [one.row.full_name for one in rows])
+    axes.set_ylim(-0.6, len(rows) - 0.4)
+    axes.set_xlabel(_figure_name(found, column))
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize=8)
+    return figure
+
+
+def _path(found: Reproduction) -> Any:
+    """Uniformity against alignment through training, from the ring to the arrow's end."""
+    figure = new_figure((7, 5.2))
+    axes = figure.subplots()
+    for number, one in enumerate(found.rows):
+        colour = COLOURS[number % len(COLOURS)]
+        for seed, lines in enumerate(one.paths):
+            x = [line["eval_uniformity"] for line in lines]
+            y = [line["eval_alignment"] for line in lines]
+            axes.plot(x, y, color=colour, marker=".", lw=1.2, label=one.row.full_name if not seed else None)
+            axes.plot(x[:1], y[:1], "o", mfc="none", mec=colour, ms=9)
+            if len(x) > 1:
+                arrow = {"arrowstyle": "-|>", "color": colour, "mutation_scale": 16}
+                axes.annotate("", (x[-1], y[-1]), (x[-2], y[-2]), arrowprops=arrow)
+    return _finished(figure, axes, found, "", "uniformity (lower is better)", "alignment (lower is better)")
+
+
+def _finished(figure: Any, axes: Any, found: Reproduction, column: str, x: str, y: str = "") -> Any:
+    axes.set_xlabel(x)
+    axes.set_ylabel(y or _figure_name(found, column))
+    axes.grid(alpha=0.3)
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(fontsize=8)
+    return figure
+
+
+def _figure_name(found: Reproduction, column: str) -> str:
+    """`STS-B, Spearman x 100`; the caption says which sets an average is of."""
+    named = f"average of {len(_averaged(found))} sets" if _is_average(found, column) else column
+    return f"{named}, {found.table.metric}"
+
+
+def _is_average(found: Reproduction, column: str) -> bool:
+    return next(one for one in found.table.columns if one.name == column).average
+
+
+def _averaged(found: Reproduction) -> list[str]:
+    return [one.name for one in found.table.columns if not one.average and one.name not in found.absent]
+
+
+def _published(found: Reproduction, one: MeasuredRow, column: str) -> Any:
+    wanted = next(this for this in found.table.columns if this.name == column)
+    return found.published(one.row, wanted)
+
+
+DRAWN: dict[str, Callable[[Reproduction], Any]] = {"lines": _lines, "grid": _grid, "dots": _dots, "path": _path}

@@ -1,0 +1,159 @@
+"""Where jobs are done: each once, whoever asks for it, and by one process at a time.
+
+folder/
+  texts/           what is learnt from
+  runs/NAME/       ordinary run folders, one for each training
+  figures/NAME.json  what was measured of each job's encoder
+  leases/NAME      who works on which of them now
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from isotrope.baselines.base import Made
+from isotrope.baselines.fitting import fit_baseline
+from isotrope.encoders import load_any
+from isotrope.evaluation import evaluate
+from isotrope.evaluation.models import Model
+from isotrope.evaluation.tasks import Task
+from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.leases import leased
+from isotrope.io.names import RUN
+from isotrope.papers.jobs import Job, baseline_fields
+from isotrope.papers.texts import Texts
+from isotrope.training.run import train
+from isotrope.training.run_folder import LOG, read_json, stage_folders
+from isotrope.training.run_log import read_log
+
+Figures = dict[str, dict[str, float]]  # by task (`stsb@dev` for another split than the task's own), then by metric
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """A folder of jobs. Several processes, and several machines, may work in it at once."""
+
+    folder: Path
+    data: Path | None = None
+
+    @property
+    def texts(self) -> Texts:
+        """The text of its jobs."""
+        return Texts(self.folder / "texts", self.data)
+
+    def is_trained(self, job: Job) -> bool:
+        """Whether there is nothing left to train for it."""
+        training = job.training
+        return training is None or (self.run_of(training) / "encoder" / "modules.json").is_file()
+
+    def figures(self, job: Job) -> Figures:
+        """What is known of it so far."""
+        file = self._file(job)
+        found: Figures = read_json(file) if file.is_file() else {}
+        return found
+
+    def run_of(self, job: Job) -> Path:
+        """The run folder of a job that trains."""
+        return self.folder / "runs" / (job.training or job).name
+
+    def do(self, job: Job, tasks: Mapping[str, Task]) -> Figures | None:
+        """Makes the encoder and measures it on the tasks that it was not measured on yet.
+
+        None where another process is doing the same; it goes on at once with what is done already.
+        """
+        if not [key for key in tasks if key not in self.figures(job)]:
+            return self.figures(job)
+        with leased(self.folder / "leases" / job.name) as mine:
+            if not mine:
+                return None
+            encoder = self._encoder(job)
+            if encoder is None:
+                return None
+            known = self.figures(job)
+            found = known | _measured(encoder, {key: task for key, task in tasks.items() if key not in known})
+            self._write(job, found)
+            return found
+
+    def path(self, job: Job) -> list[dict[str, float]]:
+        """What the log of its last stage has of every evaluation; nothing where nothing was trained."""
+        training, recipe = job.training, job.resolved()
+        file = stage_folders(self.run_of(job), recipe)[-1] / LOG if training and recipe else None
+        lines = read_log(file) if file and file.is_file() else []
+        return [line for line in lines if "eval_uniformity" in line]
+
+    def _encoder(self, job: Job) -> Model | None:
+        """The model, what the recipe makes of it, what the baseline makes of that; None if another trains it."""
+        start: Model = job.model
+        if training := job.training:
+            with leased(self.folder / "leases" / f"{training.name}.training") as mine:
+                if not mine:
+                    return None
+                start = self._trained(training)
+        if job.baseline:
+            start = self._fitted(job, start)
+        if job.pooling and not job.baseline:
+            return load_any(start).with_pooling(job.pooling)
+        return start
+
+    def _trained(self, job: Job) -> Path:
+        """The encoder of its run: made, gone on with, or as it is there."""
+        run = self.run_of(job)
+        if not self.is_trained(job):
+            if run.exists() and not (run / RUN).is_file():  # killed before it had begun
+                shutil.rmtree(run)
+            began = time.monotonic()
+            train(
+                self.texts.files(job.text, job.texts),
+                job.recipe,
+                job.model,
+                run,
+                seed=job.seed,
+                set=job.set,
+                teacher=job.teacher,
+                dev=job.dev,
+                data=self.data,
+                unit="document",
+                resume=run.exists(),
+            )
+            self._note_time(job, time.monotonic() - began)
+        return run / "encoder"
+
+    def _fitted(self, job: Job, start: Model) -> Made:
+        assert job.baseline is not None
+        known, text = baseline_fields(job.baseline), job.fitted_on or job.text
+        chosen: dict[str, Any] = dict(job.options)
+        chosen |= {"model": start} if "model" in known else {}
+        chosen |= {"seed": job.seed} if "seed" in known and job.seed is not None else {}
+        return fit_baseline(job.baseline, self.texts.files(text) if text else None, **chosen)
+
+    def _note_time(self, job: Job, seconds: float) -> None:
+        """Beside the run, for whoever wants to know how long such a one takes."""
+        file = self.run_of(job) / "seconds.json"
+        with whole_or_nothing(file) as path:
+            path.write_text(json.dumps({"seconds": round(seconds, 1)}) + "\n", encoding="utf-8")
+
+    def _write(self, job: Job, found: Figures) -> None:
+        file = self._file(job)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with whole_or_nothing(file) as path:
+            path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+    def _file(self, job: Job) -> Path:
+        return self.folder / "figures" / f"{job.name}.json"
+
+
+def _measured(encoder: Model, tasks: Mapping[str, Task]) -> Figures:
+    """The figures of each task. Several splits of one task have the same name, so that each split is one call."""
+    found: Figures = {}
+    for split in dict.fromkeys(task.split for task in tasks.values()):
+        some = {key: task for key, task in tasks.items() if task.split == split}
+        outcomes = evaluate([encoder], list(some.values()), cache=False).rows[0].members[0].outcomes
+        for key, task in some.items():
+            found[key] = {metric: figure.value for metric, figure in outcomes[task.name].figures.items()}
+    return found
