@@ -51,7 +51,10 @@ def test_only_what_is_better_is_kept() -> None:
 
 
 def test_a_raw_encoder_is_judged_by_the_words_of_its_neighbours() -> None:
-    assert decide(None, compared(DOWN, UP, kept=50), "both", raw=True).kept == "tuned"
+    kept = decide(None, compared(DOWN, UP, kept=50), "both", raw=True)
+    assert kept.kept == "tuned"
+    assert "Neighbours in their words: better" in kept.because
+    assert "Kept together" not in kept.because  # which would say worse of what is kept
     assert decide(None, compared(UP, DOWN), "both", raw=True).kept == "untuned"
     assert decide(None, None, "both", raw=True).kept == "tuned"
 
@@ -86,7 +89,7 @@ def test_enough_text_is_judged(tmp_path: Path) -> None:
     run = isotrope.train(text, model="bundled", output=tmp_path / "run", steps=1, set={"training.batch_size": 4})
     assert run.outcome is not None
     assert run.recipe.full_name == "raw:paper"
-    assert "Neighbours share" in run.outcome.because
+    assert "Neighbours in their words" in run.outcome.because
     assert run.outcome.kept == ("tuned" if (tmp_path / "run" / "tried").exists() is False else "untuned")
 
 

@@ -74,7 +74,8 @@ def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose
         return Outcome("tuned" if raw else "untuned", "There is too little text to judge by.")
     if raw:
         kept = compared.together is None or compared.together.words.judgement != "worse"
-    elif purpose == "duplicates":
+        return Outcome("tuned" if kept else "untuned", compared.reasons_for_raw)
+    if purpose == "duplicates":
         kept = compared.told_apart == "better" and compared.judgement != "worse"
     else:
         kept = compared.judgement == "better"

@@ -31,7 +31,7 @@ from isotrope.training.assemble import (
     make_learner,
     probe,
 )
-from isotrope.training.automatic import RAW, Outcome, Purpose, decide
+from isotrope.training.automatic import Outcome, Purpose, decide, is_raw
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import writing
 from isotrope.training.frozen import FOLDER as FROZEN
@@ -115,9 +115,7 @@ class Session:
         outcome = made_by_main_process(
             lambda: (
                 Outcome.read(self.folder)
-                or decide(
-                    scores, judged(self.folder, self.recipe, start, tuned), self.purpose, raw=self.recipe.name == RAW
-                )
+                or decide(scores, judged(self.folder, self.recipe, start, tuned), self.purpose, raw=is_raw(start))
             )
         )
         if is_main_process():

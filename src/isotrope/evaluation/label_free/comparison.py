@@ -12,11 +12,11 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
+from isotrope.evaluation.label_free import reasons
 from isotrope.evaluation.label_free.moved_pairs import MovedPair, moved_pairs
 from isotrope.evaluation.label_free.neighbourhoods import FEWEST as FEWEST_TEXTS
 from isotrope.evaluation.label_free.neighbourhoods import (
     NEAREST,
-    Shift,
     Together,
     compare_neighbourhoods,
     decide,
@@ -204,21 +204,18 @@ class Comparison(Printable):
     @property
     def reasons(self) -> str:
         """The figures of both grains, in words, a line each."""
-        return "\n".join(self._reasons())
+        first = [reasons.kept_together(self.together, self.kept_together)] if self.together else []
+        return "\n".join([*first, *self._told_apart()])
 
-    def _reasons(self) -> Iterator[str]:
-        if self.together:
-            one = self.together
-            yield (
-                f"Kept together: {self.kept_together}. Neighbours share {one.cohesion.before:.1f}% of their neighbours "
-                f"before, {one.cohesion.after:.1f}% after ({_interval(one.cohesion)}); {one.kept:.0f}% of them stay."
-            )
+    @property
+    def reasons_for_raw(self) -> str:
+        """The same for an encoder that was pre-trained only, whose cohesion says little: its neighbours' words do."""
+        first = [reasons.alike_in_words(self.together.words)] if self.together else []
+        return "\n".join([*first, *self._told_apart()])
+
+    def _told_apart(self) -> Iterator[str]:
         for kind, change in self.differences.items():
-            mrr = [100 * side.ranks[kind].mrr for side in (self.before, self.after)]
-            yield (
-                f"Told apart: {change.judgement}. {self.before.ranks[kind].pairs:,} {kind} find each other with "
-                f"MRR x 100 {mrr[0]:.1f} before, {mrr[1]:.1f} after ({_interval(change)})."
-            )
+            yield reasons.told_apart(kind, change, self.before, self.after)
 
     def parts(self) -> Iterator[Table | str]:
         """The figures, the pairs that moved most, and the verdict."""
@@ -275,14 +272,14 @@ class Comparison(Printable):
             table.add_row(name, f"{first:{form}}", f"{second:{form}}", meaning)
 
         if one := self.together:
-            shared = f"of neighbours that neighbours share: {_interval(one.cohesion)}"
+            shared = f"of neighbours that neighbours share: {reasons.interval(one.cohesion)}"
             row("Cohesion, %", one.cohesion.before, one.cohesion.after, shared, ".1f")
             row("Alike in words, %", one.words.before, one.words.after, "a text and its neighbours, by TF-IDF", ".1f")
             row("Neighbours kept, %", 100, one.kept, f"of the {NEAREST} nearest", ".0f")
         for kind, change in self.differences.items():
             first, second = self.before.ranks[kind], self.after.ranks[kind]
             table.add_section()
-            row("MRR x 100", 100 * first.mrr, 100 * second.mrr, f"{kind}: {_interval(change)}", ".1f")
+            row("MRR x 100", 100 * first.mrr, 100 * second.mrr, f"{kind}: {reasons.interval(change)}", ".1f")
             pairs = f"{kind}: how often the other of {first.pairs:,} comes first"
             row("Recall at 1, %", 100 * first.recall, 100 * second.recall, pairs, ".1f")
             row("Median rank", first.median_rank, second.median_rank, f"{kind}: 1 is best", "g")
@@ -292,10 +289,6 @@ class Comparison(Printable):
         row("Mean cosine", self.before.mean_cosine, self.after.mean_cosine, "of two at random: 1 if all are alike")
         row("Effective rank", self.before.effective_rank, self.after.effective_rank, "directions in use", ".1f")
         return table
-
-
-def _interval(change: MRRDifference | Shift) -> str:
-    return f"{change.change:+.1f} points, 95% interval {change.low:+.1f} to {change.high:+.1f}"
 
 
 def _moved(one: MovedPair) -> str:
