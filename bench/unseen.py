@@ -1,0 +1,105 @@
+"""`isotrope train` without options on labelled sets that had no part in choosing it, in Markdown.
+
+    python bench/unseen.py --data DIR [--models minilm,small] [--sets mnli_genres,...] [--output runs/unseen]
+
+Each set's own sentences, without labels, are all the text there is; the labels score the encoder before and after.
+Classes: mean average precision of texts of the same class, of 2,000 drawn with seed 0. Pairs: average precision, by
+cosine, of those where one sentence follows from the other among those where it does not. What is done is kept in --output.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import torch
+
+import isotrope
+from isotrope.text import read_table
+from runs import print_head, print_row
+
+CLASSIFIED = 2_000  # texts, drawn from those that have a class
+Rows = list[dict[str, Any]]
+Set = tuple[list[str], str, Rows]  # the text, what the labels are (`classes` or `pairs`), and the labels
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--models", default="minilm,small")
+    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--output", type=Path, default=Path("runs/unseen"))
+    options = parser.parse_args()
+    torch.set_num_threads(1)
+    options.output.mkdir(parents=True, exist_ok=True)
+    found = [measure(m, s, options) for m in options.models.split(",") for s in options.sets.split(",")]
+    print_head("model", "set", "texts", "score", "untuned", "`isotrope train`", "change", "kept")
+    for one in found:
+        change = f"{one['after'] - one['before']:+.2f}"
+        print_row(*(one[key] for key in ("model", "set", "texts", "score", "before", "after")), change, one["kept"])
+
+
+def measure(model: str, name: str, options: argparse.Namespace) -> dict[str, Any]:
+    file = options.output / f"{model}-{name}.json"
+    if not file.is_file():
+        texts, labels, rows = SETS[name](options.data)
+        run = isotrope.train(texts, model=model, output=options.output / f"{model}-{name}")
+        table = isotrope.evaluate([model, run.encoder], **{labels: {name: rows}})
+        before, after = (one["figure"] for one in table.records())
+        assert run.outcome is not None
+        measured = {"model": model, "set": name, "texts": len(texts), "score": labels, "before": before, "after": after}
+        file.write_text(json.dumps(measured | {"kept": run.outcome.kept}))
+    found: dict[str, Any] = json.loads(file.read_text())
+    return found
+
+
+def mnli_genres(data: Path) -> Set:
+    rows = list(read_table(data / "nli" / "mnli_taxinli.tsv.gz", ("genre", "premise", "hypothesis")))
+    return both(rows, "premise", "hypothesis"), "classes", classified(rows, "premise", "genre")
+
+
+def argument_topics(data: Path) -> Set:
+    rows = list(read_table(data / "argsim" / "ukp_aspect.tsv.gz", ("topic", "sentence1", "sentence2")))
+    return both(rows, "sentence1", "sentence2"), "classes", classified(rows, "sentence1", "topic")
+
+
+def rte(data: Path) -> Set:
+    return entailed(data / "glue" / "rte.tsv", "sentence1", "sentence2", ("entailment", "not_entailment"))
+
+
+def captions(data: Path) -> Set:
+    return entailed(data / "nli" / "snli_dev_test.tsv.gz", "premise", "hypothesis", ("entailment", "contradiction"))
+
+
+def entailed(file: Path, first: str, second: str, labels: tuple[str, str]) -> Set:
+    rows = [row for row in read_table(file, ("label", first, second)) if row["label"] in labels]
+    pairs = [
+        {"sentence1": row[first], "sentence2": row[second], "score": int(row["label"] == labels[0])} for row in rows
+    ]
+    return both(rows, first, second), "pairs", random.Random(0).sample(pairs, min(len(pairs), 4_000))
+
+
+def both(rows: Rows, *columns: str) -> list[str]:
+    return list(dict.fromkeys(row[column] for row in rows for column in columns))
+
+
+def classified(rows: Rows, text: str, label: str) -> Rows:
+    """Distinct texts with their class."""
+    distinct = {row[text]: row[label] for row in rows}
+    drawn = random.Random(0).sample(sorted(distinct), min(len(distinct), CLASSIFIED))
+    return [{"text": one, "label": distinct[one]} for one in drawn]
+
+
+SETS: dict[str, Callable[[Path], Set]] = {
+    "mnli_genres": mnli_genres,
+    "argument_topics": argument_topics,
+    "rte": rte,
+    "captions": captions,
+}
+
+if __name__ == "__main__":
+    main()
