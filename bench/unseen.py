@@ -4,7 +4,8 @@
 
 Each set's own sentences, without labels, are all the text there is; the labels score the encoder before and after.
 Classes: mean average precision of texts of the same class, of 2,000 drawn with seed 0. Pairs: average precision, by
-cosine, of those where one sentence follows from the other among those where it does not. What is done is kept in --output.
+cosine, of those where one sentence follows from the other among those where it does not. What is done is kept in
+--output.
 """
 
 from __future__ import annotations
