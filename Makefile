@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_DISABLE_TELEMETRY := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test sweep faults fuzz lint clean
+.PHONY: demo test sweep figures faults fuzz lint clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m isotrope demo
@@ -16,6 +16,10 @@ test: $(VENV)/ready
 # the whole product of parts, tens of thousands of combinations: an hour
 sweep: $(VENV)/ready
 	ISOTROPE_SWEEP=whole $(BIN)/python -m pytest tests/combinations -s
+
+# known figures on whole data sets, of which the tests take samples: minutes
+figures: $(VENV)/ready
+	ISOTROPE_FIGURES=whole $(BIN)/python -m pytest tests/evaluation -k known_figures
 
 # 200 kills of every verb, every file of runs and caches damaged, full and read-only disks, little memory: hours
 FAULTS ?= 200

@@ -1,20 +1,25 @@
 from __future__ import annotations
 
-import importlib.util
 import os
-from collections.abc import Callable
+
+# The workers share the cores; threads that wait for each other would only take time from them. Read at import.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+
+import gc
+import importlib.util
 from pathlib import Path
 
 import pytest
 import torch
-from filelock import FileLock
+from hypothesis import HealthCheck, settings
 
 import isotrope
 
-os.environ.setdefault("HF_HUB_OFFLINE", "1")
-os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-if "PYTEST_XDIST_WORKER" in os.environ:
-    torch.set_num_threads(1)  # the workers share the cores
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")  # a busy machine is no mistake
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -23,24 +28,10 @@ def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
     os.environ["ISOTROPE_CACHE"] = str(tmp_path_factory.mktemp("cache"))
 
 
-@pytest.fixture(scope="session")
-def once(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str, Callable[[Path], None]], Path]:
-    """`once(name, fill)`: a folder that one of the workers fills for all of them."""
-
-    def folder(name: str, fill: Callable[[Path], None]) -> Path:
-        if "PYTEST_XDIST_WORKER" not in os.environ:
-            made = tmp_path_factory.mktemp(name)
-            fill(made)
-            return made
-        shared = tmp_path_factory.getbasetemp().parent / name  # of this session's workers
-        with FileLock(f"{shared}.lock"):
-            if not (shared / "filled").exists():
-                shared.mkdir(exist_ok=True)
-                fill(shared)
-                (shared / "filled").touch()
-        return shared
-
-    return folder
+@pytest.fixture(scope="session", autouse=True)
+def little_to_collect() -> None:
+    """Every run begins with a garbage collection, which is most of a small one unless what is imported is set aside."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
@@ -61,6 +52,12 @@ def minilm() -> isotrope.Encoder:
 
 
 @pytest.fixture(scope="session")
+def whole_sets() -> bool:
+    """Whether known figures are measured on whole data sets, minutes of them (`make figures`), not on samples."""
+    return os.environ.get("ISOTROPE_FIGURES") == "whole"
+
+
+@pytest.fixture(scope="session")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A BERT of two layers and 32 dimensions, with a pooler as the published ones have it; nothing learnt."""
     from transformers import BertConfig, BertModel
@@ -74,3 +71,20 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> str:
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
     return str(isotrope.load(folder, pooling="cls").save(folder / "encoder"))
+
+
+@pytest.fixture(scope="session")
+def small(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The first layer of the bundled encoder in 64 of its 256 dimensions: quicker to train, to write and to hash."""
+    from transformers import BertConfig, BertModel
+
+    folder, whole = tmp_path_factory.mktemp("small"), isotrope.load()
+    sizes = {"hidden_size": 64, "num_hidden_layers": 1, "num_attention_heads": 2, "intermediate_size": 128}
+    config = BertConfig.from_dict(whole.backbone.config.to_dict() | sizes)
+    model, weights = BertModel(config, add_pooling_layer=False), whole.backbone.model.state_dict()
+    with torch.no_grad():
+        for name, weight in model.state_dict().items():
+            weight.copy_(weights[name][tuple(slice(0, size) for size in weight.shape)])
+    model.save_pretrained(folder)
+    whole.tokenizer.save_pretrained(folder)
+    return str(isotrope.load(folder, pooling="mean").save(folder / "encoder"))

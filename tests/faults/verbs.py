@@ -40,10 +40,11 @@ class Verb:
 
 
 SMALL = ("--set", "training.batch_size=8", "--set", "training.eval_steps=4", "--set", "training.save_steps=2")
+NARROW = ("--set", "heads.projection.width=16")  # the paper's 4,096 would be most of a small run
 BERT = ("--layers", "1", "--dim", "32", "--heads", "2", "--positions", "32", "--vocabulary", "400")
 VERBS: dict[str, Verb] = {
     "train": Verb(
-        ("train", "text.txt", "-o", "run", "-m", "model", "-r", "sg-opt", "--steps", "6", *SMALL), "run", True
+        ("train", "text.txt", "-o", "run", "-m", "model", "-r", "sg-opt", "--steps", "6", *SMALL, *NARROW), "run", True
     ),
     "pretrain": Verb(
         ("pretrain", "more.txt", "-o", "run", *BERT, "--steps", "9", "--batch-tokens", "256", "--save-steps", "3"),

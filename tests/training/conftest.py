@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,16 +15,10 @@ from .loops import Make, maker
 Killed = Callable[..., bool]
 
 
-@pytest.fixture(scope="session", autouse=True)
-def little_to_collect() -> None:
-    """Every run begins with a garbage collection, which is most of a small one unless what is imported is set aside."""
-    gc.freeze()
-
-
 @pytest.fixture(scope="session")
-def small(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The bundled encoder cut off above its first layer, as a folder: quicker to train and to write."""
-    return str(isotrope.load(pooling="mean@1").save(tmp_path_factory.mktemp("small") / "encoder"))
+def shallow(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The bundled encoder cut off above its first layer, as a folder."""
+    return str(isotrope.load(pooling="mean@1").save(tmp_path_factory.mktemp("shallow") / "encoder"))
 
 
 @pytest.fixture

@@ -84,9 +84,9 @@ def test_too_little_text_keeps_a_sentence_encoder_as_it_was(minilm: isotrope.Enc
     assert json.loads((tmp_path / "run" / "outcome.json").read_text())["kept"] == "untuned"
 
 
-def test_enough_text_is_judged(tmp_path: Path) -> None:
+def test_enough_text_is_judged(small: str, tmp_path: Path) -> None:
     text = [f"{first} {second}" for first in TEXTS[:40] for second in TEXTS[40:70]]
-    run = isotrope.train(text, model="bundled", output=tmp_path / "run", steps=1, set={"training.batch_size": 4})
+    run = isotrope.train(text, model=small, output=tmp_path / "run", steps=1, set={"training.batch_size": 4})
     assert run.outcome is not None
     assert run.recipe.full_name == "raw:paper"
     assert "Neighbours in their words" in run.outcome.because

@@ -21,14 +21,14 @@ SMALL = {"training.batch_size": 16, "training.eval_steps": 10, "training.save_st
 
 
 @pytest.mark.parametrize("distance", ["cosine", "mse"])
-def test_a_student_comes_to_give_its_teachers_vectors(distance: str, small: str, tmp_path: Path) -> None:
+def test_a_student_comes_to_give_its_teachers_vectors(distance: str, shallow: str, tmp_path: Path) -> None:
     settings = SMALL | {"distillation.distance": distance, "training.learning_rate": 1e-3, "training.dropout": 0.0}
-    run: Any = train(TEXTS, "distil", small, tmp_path / "run", steps=30, set=settings, teacher="bundled")
+    run: Any = train(TEXTS, "distil", shallow, tmp_path / "run", steps=30, set=settings, teacher="bundled")
     assert run.recipe.stages[0].distillation.teachers == ("bundled",)
     wanted = isotrope.load("bundled").encode(TEXTS, normalize_embeddings=True)
     before, after = (
         float((encoder.encode(TEXTS, normalize_embeddings=True) * wanted).sum(axis=1).mean())
-        for encoder in (isotrope.load(small), run.encoder)
+        for encoder in (isotrope.load(shallow), run.encoder)
     )
     assert after > before + 0.3 * (1 - before)
     losses = [line["loss"] for line in run.log if "loss" in line]

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +23,13 @@ from isotrope.text import bundled_sentences
 from isotrope.text.corpus import build_corpus
 from isotrope.text.plan import plan_batches
 from isotrope.training import checkpoints
-from isotrope.training.assemble import make_learner
+from isotrope.training.assemble import make_learner, with_teacher
 from isotrope.training.batches import StageBatches
 from isotrope.training.frozen import FrozenEncoders, FrozenVectors
 from isotrope.training.learner import Learner
 from isotrope.training.run import train
+
+pytestmark = pytest.mark.xdist_group("processes")  # the other worker would wait for what one of them starts
 
 WORLD, BATCH = 2, 8
 TEXTS = bundled_sentences()[:120]
@@ -41,11 +42,12 @@ OBJECTIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "opt3": ("sg-opt", NARROW),
     "bootstrap": ("bsl", {}),  # batch norm of the predictor
     "by_column": ("consert-joint:official", {"views.second.kind": "none"} | UNLABELLED),
-    "info_nce": ("parallel", {"guide.model": "bundled", "queue.size": 12}),
+    "info_nce": ("parallel", {"queue.size": 12}),
     "guided": ("simcse", {"negatives.guided_by": "start", "negatives.threshold": 0.7, "queue.size": 12}),
     "ranking": ("rankcse:start", {}),
-    "distil": ("distil", {"distillation.teachers": ["bundled"]}),
+    "distil": ("distil", {}),
 }
+TAUGHT = ("info_nce", "distil")  # by another encoder
 PLAIN = {"training.batch_size": BATCH, "training.dropout": 0.0}
 RUN: dict[str, Any] = {  # with such an epsilon Adam moves by the gradient, not by its sign, however small that is
     "recipe": "sg-opt",
@@ -55,12 +57,13 @@ RUN: dict[str, Any] = {  # with such an epsilon Adam moves by the gradient, not 
 Result = tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]  # loss, gradients, buffers after the step
 
 
-def learner_of(name: str) -> Learner:
+def learner_of(name: str, model: str) -> Learner:
     """In double precision, away from where it began, and with a queue that is full."""
     recipe, settings = OBJECTIVES[name]
-    stage = recipes.load(recipe, PLAIN | settings).stages[0]
+    taught = with_teacher(recipes.load(recipe), model) if name in TAUGHT else {}
+    stage = recipes.load(recipe, PLAIN | settings | taught).stages[0]
     torch.manual_seed(0)
-    encoder = isotrope.load()
+    encoder = isotrope.load(model)
     learner = make_learner(stage, encoder, encoder).double()
     with torch.no_grad():
         for parameter in learner.student.parameters():
@@ -72,15 +75,15 @@ def learner_of(name: str) -> Learner:
     return learner.train()
 
 
-def step(name: str, folder: Path, rank: int, world: int) -> Result:
+def step(name: str, model: str, folder: Path, rank: int, world: int) -> Result:
     """Loss, gradients and what is remembered of one step over this process's share of the batch."""
-    learner = learner_of(name)
+    learner = learner_of(name, model)
     corpus = build_corpus([ROWS], learner.stage.columns, folder / f"{name}-{rank}-{world}")
     plan = plan_batches(corpus, batch_size=BATCH, steps=1, seed=1, folder=corpus.folder)
     reader = learner.guide.reader or learner.student
     known = folder / f"frozen-{name}-{world}"  # the first process fills it for both
     stage = learner.stage
-    frozen = FrozenVectors(stage, corpus, FrozenEncoders(isotrope.load()), known) if stage.frozen else None
+    frozen = FrozenVectors(stage, corpus, FrozenEncoders(isotrope.load(model)), known) if stage.frozen else None
     batches = StageBatches(corpus, plan, stage, learner.student, reader, frozen=frozen, rank=rank, world=world)
     model = DistributedDataParallel(learner, find_unused_parameters=True) if world > 1 else learner
     loss = model(**batches[0])["loss"]
@@ -90,17 +93,18 @@ def step(name: str, folder: Path, rank: int, world: int) -> Result:
     return loss.detach(), gradients, dict(learner.named_buffers())
 
 
-def process(folder: Path) -> None:
+def process(folder: Path, model: str) -> None:
     """What `torchrun` runs in each process: this file is also its script."""
     rank, written = int(os.environ["RANK"]), []
     if rank > 0:
         checkpoints.save_model = None  # type: ignore[assignment]  # it fails if it is called
         sys.addaudithook(lambda event, args: written.extend(writes(event, args, str(folder / "run"))))
-    train([row["text"] for row in ROWS], output=folder / "run", **RUN)  # makes the group itself
-    results = {name: step(name, folder, rank, WORLD) for name in OBJECTIVES}
+    train([row["text"] for row in ROWS], model=model, output=folder / "run", **RUN)  # makes the group itself
+    results = {name: step(name, model, folder, rank, WORLD) for name in OBJECTIVES}
     torch.save((results, written), folder / f"{rank}.pt")
     while not all((folder / f"{one}.pt").exists() for one in range(WORLD)):
-        time.sleep(0.01)  # nobody leaves while another may still be talking to it
+        time.sleep(0.01)  # nobody goes on while another may still be talking to it
+    killed_process(folder / "killed", model)
     os._exit(0)  # what gloo's threads do when an interpreter ends is not what is tested: now and then they abort it
 
 
@@ -113,21 +117,21 @@ def writes(event: str, args: tuple[Any, ...], folder: str) -> list[str]:
     return [f"{event} {args[0]}"] if changes or opened else []
 
 
-@pytest.fixture(scope="session")
-def together(once: Callable[[str, Callable[[Path], None]], Path]) -> Path:
-    """The folder in which two processes have left their results."""
-
-    def fill(folder: Path) -> None:
-        command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={WORLD}", __file__]
-        done = subprocess.run([*command, str(folder)], capture_output=True, text=True, timeout=300)
-        assert done.returncode == 0, done.stderr
-
-    return once("two", fill)
+@pytest.fixture(scope="module")
+def together(small: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which two processes have left their results, before the second was killed in another run."""
+    folder = tmp_path_factory.mktemp("two")
+    (folder / "killed").mkdir()
+    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={WORLD}", __file__]
+    done = subprocess.run([*command, str(folder), small], capture_output=True, text=True, timeout=300)
+    assert all((folder / f"{rank}.pt").exists() for rank in range(WORLD)), done.stderr
+    (folder / "killed" / "code").write_text(str(done.returncode))
+    return folder
 
 
 @pytest.mark.parametrize("name", OBJECTIVES)
-def test_loss_and_gradients_are_those_of_one_process(name: str, together: Path, tmp_path: Path) -> None:
-    wanted, gradients, buffers = step(name, tmp_path, 0, 1)
+def test_loss_and_gradients_are_those_of_one_process(name: str, together: Path, small: str, tmp_path: Path) -> None:
+    wanted, gradients, buffers = step(name, small, tmp_path, 0, 1)
     assert "student.backbone.model.encoder.layer.0.output.dense.weight" in gradients
     assert max(float(gradient.abs().max()) for gradient in gradients.values()) > 1e-3
     for rank in range(WORLD):
@@ -142,15 +146,15 @@ def test_loss_and_gradients_are_those_of_one_process(name: str, together: Path, 
             torch.testing.assert_close(kept[key], buffer, rtol=0, atol=1e-9, msg=lambda m, key=key: f"{key}: {m}")
 
 
-def test_a_whole_run_is_that_of_one_process(together: Path, tmp_path: Path) -> None:
+def test_a_whole_run_is_that_of_one_process(together: Path, small: str, tmp_path: Path) -> None:
     one, two = tmp_path / "run", together / "run"
-    train([row["text"] for row in ROWS], output=one, **RUN)
-    before = load_file(isotrope.encoders.loading.BUNDLED / "model.safetensors")
+    train([row["text"] for row in ROWS], model=small, output=one, **RUN)
+    before = load_file(Path(small, "model.safetensors"))
     wanted, found = (load_file(run / "encoder" / "model.safetensors") for run in (one, two))
     for key, value in wanted.items():
         torch.testing.assert_close(found[key], value, rtol=0, atol=1e-5, msg=lambda m, key=key: f"{key}: {m}")
-    key = "encoder.layer.3.output.dense.weight"
-    assert (wanted[key] - before[f"bert.{key}"].float()).abs().max() > 1e-3
+    key = "encoder.layer.0.output.dense.weight"
+    assert (wanted[key] - before[key]).abs().max() > 1e-3
     logs = [[json.loads(line) for line in (run / "log.jsonl").read_text().splitlines()] for run in (one, two)]
     assert [line["step"] for line in logs[1]] == [line["step"] for line in logs[0]] == [0, 2, 2, 3]
     for name in ("eval_held_out_loss", "eval_uniformity", "eval_effective_rank"):
@@ -166,7 +170,7 @@ def test_the_first_process_alone_writes(together: Path, tmp_path: Path) -> None:
     assert {"run.json", "recipe.toml", "log.jsonl", "corpus/plan.npy", "encoder/modules.json"} <= files
 
 
-def killed_process(folder: Path) -> None:
+def killed_process(folder: Path, model: str) -> None:
     """What each of two does, until the second is killed in the midst of its third step."""
     if int(os.environ["RANK"]) == 1:
         after_step, steps = Learner.after_step, iter(range(3))
@@ -182,21 +186,20 @@ def killed_process(folder: Path) -> None:
     )  # torchrun sends it to the one that is left, maybe before it has spoken
     settings = {"training.save_steps": 1, "training.eval_steps": 100}
     try:
-        train([row["text"] for row in ROWS], "simcse", output=folder / "run", steps=9, set=PLAIN | settings)
+        train([row["text"] for row in ROWS], "simcse", model, folder / "run", steps=9, set=PLAIN | settings)
     except isotrope.IsotropeError as error:
         (folder / "said").write_text(str(error))
 
 
-def test_a_killed_process_ends_the_others_with_one_line(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={WORLD}", __file__]
-    done = subprocess.run([*command, str(tmp_path), "killed"], capture_output=True, text=True, timeout=300)
-    assert done.returncode != 0
-    said = (tmp_path / "said").read_text()
+def test_a_killed_process_ends_the_others_with_one_line(together: Path) -> None:
+    folder = together / "killed"
+    assert (folder / "code").read_text() != "0"
+    said = (folder / "said").read_text()
     assert said.startswith("another process of this run has ended, so this one ends too; the last good checkpoint is ")
-    kept = checkpoints.last_checkpoint(tmp_path / "run")
+    kept = checkpoints.last_checkpoint(folder / "run")
     assert kept is not None
     assert said.endswith(kept.name)
 
 
 if __name__ == "__main__":
-    (killed_process if "killed" in sys.argv else process)(Path(sys.argv[1]))
+    process(Path(sys.argv[1]), sys.argv[2])

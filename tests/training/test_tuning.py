@@ -114,7 +114,7 @@ def test_killed_between_trials_and_resumed_it_finds_the_same(
 
 def test_the_budget_decides_how_far_it_goes(small: str, tmp_path: Path) -> None:
     endless = tiny("endless", steps=1_000_000, save_steps=10_000, eval_steps=10_000)
-    found = tune(TEXTS, small, tmp_path / "run", budget=10, candidates=[endless])
+    found = tune(TEXTS, small, tmp_path / "run", budget=6, candidates=[endless])
     assert 5 <= found.trials[0].steps < 10_000
     with pytest.raises(IsotropeError, match=r"a budget of 0\.001 s is too small: the quickest .* needs about"):
         tune(TEXTS, small, tmp_path / "short", budget=0.001, candidates=CANDIDATES)

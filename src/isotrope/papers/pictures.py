@@ -36,10 +36,8 @@ def draw(found: Reproduction, path: str | Path) -> None:
 
 
 def column_of(found: Reproduction) -> str:
-    """The column that is drawn: the picture's own, if it is among those of the table, else the last."""
-    names = [column.name for column in found.table.columns]
-    own = found.table.picture.column
-    return own if own in names else names[-1]
+    """The name of the column that is drawn."""
+    return found.table.pictured.name
 
 
 def _lines(found: Reproduction) -> Any:
@@ -141,6 +139,50 @@ def _path(found: Reproduction) -> Any:
     return _finished(figure, axes, found, "", "uniformity (lower is better)", "alignment (lower is better)")
 
 
+def _pairs(found: Reproduction) -> Any:
+    """Gold scores against cosines, a panel for each row that was measured; of its first seed."""
+    figure, panels = _panels(found, share=True)
+    for axes, one in panels:
+        points = one.points[0]
+        axes.plot(points["gold"], points["cosine"], ".", color=COLOURS[0], ms=3, alpha=0.35, ls="")
+        axes.set_xlabel("gold score")
+        axes.grid(alpha=0.3)
+    for axes, _ in panels[:1]:
+        axes.set_ylabel("cosine of the pair")
+    return figure
+
+
+def _map(found: Reproduction) -> Any:
+    """Both sides of each pair under its number, joined by a line: alike in red, unlike in blue."""
+    figure, panels = _panels(found)
+    for axes, one in panels:
+        points = one.points[0]
+        for number, gold in enumerate(points["gold"]):
+            colour = COLOURS[1] if gold == max(points["gold"]) else COLOURS[0]
+            x, y = ([points[f"{axis}{side}"][number] for side in (1, 2)] for axis in "xy")
+            axes.plot(x, y, color=colour, lw=0.7, alpha=0.5)
+            for place in zip(x, y, strict=True):
+                axes.text(*place, str(number + 1), color=colour, fontsize=8, ha="center", va="center")
+        axes.margins(0.08)
+        axes.set(xticks=[], yticks=[], xlabel="t-SNE: nearness counts, axes mean nothing")
+    for label, colour in (("highest grade", COLOURS[1]), ("lowest grade", COLOURS[0])):
+        panels[0][0].plot([], [], color=colour, label=f"pairs of the {label}")
+    panels[0][0].legend(fontsize=8)
+    return figure
+
+
+def _panels(found: Reproduction, *, share: bool = False) -> tuple[Any, list[tuple[Any, MeasuredRow]]]:
+    """A panel for each row that has points, under its name and its figure."""
+    column = column_of(found)
+    rows = [one for one in found.rows if one.points]
+    figure = new_figure((1.2 + 4.2 * len(rows), 4.8))
+    axes = figure.subplots(1, len(rows), squeeze=False, sharey=share)[0]
+    for panel, one in zip(axes, rows, strict=True):
+        value = one.seeds[0][column]
+        panel.set_title(f"{one.row.full_name}: {value:.2f}\n({column}, {found.table.metric})", fontsize=10)
+    return figure, list(zip(axes, rows, strict=True))
+
+
 def _finished(figure: Any, axes: Any, found: Reproduction, column: str, x: str, y: str = "") -> Any:
     axes.set_xlabel(x)
     axes.set_ylabel(y or _figure_name(found, column))
@@ -169,4 +211,11 @@ def _published(found: Reproduction, one: MeasuredRow, column: str) -> Any:
     return found.published(one.row, wanted)
 
 
-DRAWN: dict[str, Callable[[Reproduction], Any]] = {"lines": _lines, "grid": _grid, "dots": _dots, "path": _path}
+DRAWN: dict[str, Callable[[Reproduction], Any]] = {
+    "lines": _lines,
+    "grid": _grid,
+    "dots": _dots,
+    "path": _path,
+    "pairs": _pairs,
+    "map": _map,
+}

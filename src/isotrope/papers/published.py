@@ -99,10 +99,10 @@ class Picture(Data):
     """How the measured rows are drawn, and what the axes are called.
 
     lines: `x` of the rows, a line for each group; grid: `x` and `y`; dots: one for each row; path: the way of
-    alignment and uniformity through training.
+    alignment and uniformity through training; pairs: gold scores against cosines; map: a few pairs on a plane.
     """
 
-    kind: Literal["lines", "grid", "dots", "path"] = "dots"
+    kind: Literal["lines", "grid", "dots", "path", "pairs", "map"] = "dots"
     x: str = ""
     y: str = ""
     column: str | None = None  # None: the last
@@ -146,6 +146,11 @@ class Published(Data):
     def can_be_run(self) -> tuple[Row, ...]:
         """The rows that can be made here."""
         return tuple(row for row in self.rows if row.run is not None)
+
+    @property
+    def pictured(self) -> Column:
+        """The column that is drawn: the picture's own, if it is among those of the table, else the last."""
+        return next((one for one in self.columns if one.name == self.picture.column), self.columns[-1])
 
     def value(self, row: Row, column: Column) -> Value | None:
         """What is printed there."""

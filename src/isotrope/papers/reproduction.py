@@ -14,9 +14,10 @@ from isotrope.io.errors import IsotropeError, one_line
 from isotrope.io.progress import Display
 from isotrope.papers.budgets import Clock, within
 from isotrope.papers.jobs import Job, jobs_of, untuned
+from isotrope.papers.points import POINTS
 from isotrope.papers.published import Budget, Column, Published, Row, Value, published
 from isotrope.papers.result import MeasuredRow, Reproduction, Setting
-from isotrope.papers.workshop import Workshop
+from isotrope.papers.workshop import Shown, Workshop
 from isotrope.papers.writing import write_files
 from isotrope.training.interruption import Interrupted
 
@@ -130,6 +131,8 @@ class _Plan:
     def __post_init__(self) -> None:
         self.problems: dict[str, str] = {}
         self.tasks, self.absent = self._opened()
+        kind, pictured = self.table.picture.kind, self.table.pictured
+        self.shown = Shown(kind, pictured.task, pictured.split) if kind in POINTS else None
         self.jobs = {row.full_name: self._jobs_or_problem(row) for row in self.table.rows}
         beside = {untuned(job).name: untuned(job) for jobs in self.jobs.values() for job in jobs if job.recipe}
         self.untuned = list(beside.values())
@@ -152,7 +155,7 @@ class _Plan:
         for number, job in enumerate(left, 1):
             display.say(f"{number} of {len(left)}: {job.name}")
             try:
-                found = self.workshop.do(job, self.tasks)
+                found = self.workshop.do(job, self.tasks, self.shown)
             except Interrupted:
                 raise
             except IsotropeError as error:  # no reason to stop the others
@@ -184,6 +187,7 @@ class _Plan:
             problem=problem,
             untuned=_untuned_name(untuned(jobs[0])) if jobs and jobs[0].recipe else "",
             paths=tuple(tuple(self.workshop.path(job)) for job in done),
+            points=tuple(self.workshop.points(job, self.shown) for job in done) if self.shown else (),
         )
 
     def _seed(self, job: Job) -> dict[str, float]:
@@ -198,7 +202,7 @@ class _Plan:
         return found
 
     def _is_done(self, job: Job) -> bool:
-        return all(key in self.workshop.figures(job) for key in self.tasks)
+        return self.workshop.is_done(job, self.tasks, self.shown)
 
     def _jobs_or_problem(self, row: Row) -> list[Job]:
         try:

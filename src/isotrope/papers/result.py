@@ -14,6 +14,7 @@ from rich.table import Table
 
 from isotrope.evaluation.results.printing import Printable, many
 from isotrope.io.durations import shown_duration
+from isotrope.papers.points import Points
 from isotrope.papers.published import Budget, Column, Published, Row, Value
 
 PUBLISHED, MEASURED, DIFFERENCE = "published", "measured", "difference"
@@ -43,7 +44,8 @@ class Setting:
 class MeasuredRow:
     """A row: the figures of every seed by column, how many seeds were wanted, and why there are fewer.
 
-    `untuned` names the row of the encoder as it was; `paths` are the evaluations during training, of each seed.
+    `untuned` names the row of the encoder as it was; of each seed, `paths` are the evaluations during training, and
+    `points` what a picture of single pairs shows.
     """
 
     row: Row
@@ -52,6 +54,7 @@ class MeasuredRow:
     problem: str = ""
     untuned: str = ""
     paths: tuple[tuple[dict[str, Any], ...], ...] = ()
+    points: tuple[Points, ...] = ()
 
     def value(self, column: str) -> Value | None:
         """Mean and standard deviation over the seeds."""

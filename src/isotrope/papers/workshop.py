@@ -4,6 +4,7 @@ folder/
   texts/           what is learnt from
   runs/NAME/       ordinary run folders, one for each training
   figures/NAME.json  what was measured of each job's encoder
+  points/KIND/NAME.json  what a picture of single pairs shows of it
   leases/NAME      who works on which of them now
 """
 
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,18 +22,28 @@ from isotrope.baselines.base import Made
 from isotrope.baselines.fitting import fit_baseline
 from isotrope.encoders import load_any
 from isotrope.evaluation import evaluate
-from isotrope.evaluation.models import Model
-from isotrope.evaluation.tasks import Task
+from isotrope.evaluation.models import Model, open_model
+from isotrope.evaluation.tasks import Task, load_pairs
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.leases import leased
 from isotrope.io.names import RUN
 from isotrope.papers.jobs import Job, baseline_fields
+from isotrope.papers.points import POINTS, Points
 from isotrope.papers.texts import Texts
 from isotrope.training.run import train
 from isotrope.training.run_folder import LOG, read_json, stage_folders
 from isotrope.training.run_log import read_log
 
 Figures = dict[str, dict[str, float]]  # by task (`stsb@dev` for another split than the task's own), then by metric
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Single pairs that a picture shows: which, and how (`POINTS`)."""
+
+    kind: str
+    task: str
+    split: str | None = None
 
 
 @dataclass(frozen=True)
@@ -62,12 +73,22 @@ class Workshop:
         """The run folder of a job that trains."""
         return self.folder / "runs" / (job.training or job).name
 
-    def do(self, job: Job, tasks: Mapping[str, Task]) -> Figures | None:
+    def points(self, job: Job, shown: Shown) -> Points:
+        """What the picture shows of it; nothing where that was not looked at yet."""
+        file = self._points_file(job, shown)
+        found: Points = read_json(file) if file.is_file() else {}
+        return found
+
+    def is_done(self, job: Job, tasks: Iterable[str], shown: Shown | None = None) -> bool:
+        """Whether it was measured on the tasks, and looked at as the picture wants it."""
+        return set(tasks) <= set(self.figures(job)) and (shown is None or self._points_file(job, shown).is_file())
+
+    def do(self, job: Job, tasks: Mapping[str, Task], shown: Shown | None = None) -> Figures | None:
         """Makes the encoder and measures it on the tasks that it was not measured on yet.
 
         None where another process is doing the same; it goes on at once with what is done already.
         """
-        if not [key for key in tasks if key not in self.figures(job)]:
+        if self.is_done(job, tasks, shown):
             return self.figures(job)
         with leased(self.folder / "leases" / job.name) as mine:
             if not mine:
@@ -77,7 +98,10 @@ class Workshop:
                 return None
             known = self.figures(job)
             found = known | _measured(encoder, {key: task for key, task in tasks.items() if key not in known})
-            self._write(job, found)
+            self._write(self._file(job), found)
+            if shown and not self.is_done(job, tasks, shown):
+                pairs = load_pairs(shown.task, data=self.data, split=shown.split)
+                self._write(self._points_file(job, shown), POINTS[shown.kind](open_model(encoder), pairs))
             return found
 
     def path(self, job: Job) -> list[dict[str, float]]:
@@ -138,14 +162,17 @@ class Workshop:
         with whole_or_nothing(file) as path:
             path.write_text(json.dumps({"seconds": round(seconds, 1)}) + "\n", encoding="utf-8")
 
-    def _write(self, job: Job, found: Figures) -> None:
-        file = self._file(job)
+    def _write(self, file: Path, found: Figures | Points) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with whole_or_nothing(file) as path:
             path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
 
     def _file(self, job: Job) -> Path:
         return self.folder / "figures" / f"{job.name}.json"
+
+    def _points_file(self, job: Job, shown: Shown) -> Path:
+        split = f"@{shown.split}" if shown.split else ""
+        return self.folder / "points" / f"{shown.kind}-{shown.task}{split}" / f"{job.name}.json"
 
 
 def _measured(encoder: Model, tasks: Mapping[str, Task]) -> Figures:

@@ -90,11 +90,15 @@ def test_what_can_not_be_measured_is_refused_before_a_model_is_loaded(tmp_path: 
         open_task("patent_phrase", data=tmp_path)
 
 
-def test_known_figures_of_minilm(minilm: isotrope.Encoder, shared_data: Path) -> None:
-    """Those of the two sets that are not sampled, as they were measured by other code."""
+def test_known_figures_of_minilm(
+    minilm: isotrope.Encoder, shared_data: Path, whole_sets: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As they were measured by other code; of the questions a sample, unless whole sets are wanted."""
+    if not whole_sets:
+        monkeypatch.setattr(domains, "MOST_PAIRS", 300)
     figures = evaluate(minilm, ["biomedical", "medical_questions"], data=shared_data).records()
     assert {one["task"]: one["figure"] for one in figures if one["task"] != "average"} == pytest.approx(
-        {"biomedical": 81.64, "medical_questions": 89.68}, abs=0.02
+        {"biomedical": 81.64, "medical_questions": 89.68 if whole_sets else 87.56}, abs=0.02
     )
 
 
