@@ -4,6 +4,7 @@
     train           raw text and a recipe -> a tuned encoder
     train_seeds     the same under several seeds: mean and deviation
     tune            raw text and a budget -> several recipes tried, the best encoder kept, or the untuned one
+    report          a run, or several side by side: one page with the verdict, neighbours, a map, charts
     encode          a file or table of sentences -> vectors
     index           a table made searchable by meaning; an index grows
     search          the rows of an index nearest to a query
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from isotrope.papers.published import reproductions
     from isotrope.papers.reproduction import reproduce
     from isotrope.papers.sweeping import sweep
+    from isotrope.reporting.report import Report, report
     from isotrope.retrieval.clustering import cluster
     from isotrope.retrieval.duplicates import duplicates, paraphrases
     from isotrope.retrieval.indexing import index
@@ -74,6 +76,7 @@ __all__ = [
     "IsotropeError",
     "Pooling",
     "Pretraining",
+    "Report",
     "Run",
     "Seeds",
     "Tuning",
@@ -101,6 +104,7 @@ __all__ = [
     "paraphrases",
     "pretrain",
     "recipes",
+    "report",
     "reproduce",
     "reproductions",
     "search",
@@ -115,6 +119,7 @@ _HOME = {
     "IsotropeError": "io.errors",
     "Pooling": "encoders",
     "Pretraining": "training.pretrain",
+    "Report": "reporting.report",
     "Run": "training.result",
     "Seeds": "training.seeds",
     "Tuning": "training.leaderboard",
@@ -141,6 +146,7 @@ _HOME = {
     "make_views": "views.text",
     "paraphrases": "retrieval.duplicates",
     "pretrain": "training.pretrain",
+    "report": "reporting.report",
     "reproduce": "papers.reproduction",
     "reproductions": "papers.published",
     "search": "retrieval.searching",

@@ -33,6 +33,7 @@ from isotrope.cli import (
     pairs,
     pretrain,
     recipes,
+    report,
     reproduce,
     sweep,
     train,
@@ -47,6 +48,7 @@ app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enabl
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
     app.command()(verb)
 app.command()(tune.tune)
+app.command()(report.report)
 app.command()(index.index)
 app.command()(index.search)
 app.command()(groups.paraphrases)

@@ -23,6 +23,7 @@ from isotrope.cli.options import (
     RunFolder,
     StripHtml,
 )
+from isotrope.cli.report import WithReport, write_report
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
@@ -120,6 +121,7 @@ def train(
     unit: UnitOption = "auto",
     precision: Precision = None,
     resume: Resume = False,
+    with_report: WithReport = True,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:
@@ -169,11 +171,15 @@ def train(
     if seeds:
         several = train_seeds(text, seeds=seeds, **arguments)
         if is_main_process():
+            page = write_report(several, output, device) if with_report else None
             print_result(several, as_json=as_json)
+            if page and not as_json:
+                typer.echo(f"\nThe runs side by side: {page}")
         return
     run = tune(text, **arguments)
     if is_main_process():
-        found = {**run.as_json(), "recipe": recipe or run.recipe.full_name}
+        page = write_report(run, output, device) if with_report else None
+        found = {**run.as_json(), "recipe": recipe or run.recipe.full_name, "report": page}
         print_json(found) if as_json else _print_summary(found, dev[-1] if dev else None)
 
 
@@ -225,6 +231,8 @@ def _print_summary(found: dict[str, Any], dev: str | None) -> None:
     typer.echo(f"The encoder is {found['encoder']}:\n")
     typer.echo("    from sentence_transformers import SentenceTransformer")
     typer.echo(f'    vectors = SentenceTransformer({found["encoder"]!r}).encode(["A new sentence."])')
+    if found["report"]:
+        typer.echo(f"\nWhat changed, to look at: {found['report']}")
 
 
 def _print_figures(found: dict[str, Any], dev: str | None) -> None:

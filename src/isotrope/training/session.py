@@ -22,7 +22,7 @@ from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe
 from isotrope.text.shaping import Shape, shaped
-from isotrope.text.sources import Source, as_sources, shown
+from isotrope.text.sources import Source, shown
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     finished,
@@ -39,6 +39,7 @@ from isotrope.training.frozen import FrozenEncoders
 from isotrope.training.loop import MEMORY_ADVICE
 from isotrope.training.monitor import Monitor, Score
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
+from isotrope.training.record import write_verdict
 from isotrope.training.result import judged
 from isotrope.training.run_folder import LOG, RUN, check_run, differences, locked, read_json, stage_folders
 from isotrope.training.stage_loop import stage_loop
@@ -92,12 +93,18 @@ class Session:
                 raise
 
     def run(
-        self, sentences: Any, shape: Shape, column: str | None, scores: Sequence[Score | None], *, resume: bool
+        self,
+        given: Sequence[Source],
+        shape: Shape,
+        column: str | None,
+        scores: Sequence[Score | None],
+        *,
+        resume: bool,
     ) -> tuple[Encoder, dict[str, float] | None]:
         """Tries the recipe, reads the text, runs all stages, and saves what they made; its scores, if there are any."""
         encoder = self.begin()
         probe(self.recipe, encoder)
-        sources = shaped(as_sources(sentences), shape)
+        sources = shaped(given, shape)
         texts = self.texts(sources, column, encoder, scores, resume=resume)
         for note in dict.fromkeys(note for text in texts for note in text.notes):
             Display("text", shown=is_main_process()).say(note)
@@ -112,20 +119,18 @@ class Session:
     def _kept(self, tuned: Encoder, scores: dict[str, float] | None) -> Encoder:
         """The tuned encoder if it is better, or else the model as it was; what was tried lies beside it then."""
         start = self.begin()
-        outcome = made_by_main_process(
-            lambda: (
-                Outcome.read(self.folder)
-                or decide(
-                    scores, judged(self.folder, self.recipe, start, tuned), self.purpose, raw=self.recipe.name == RAW
-                )
-            )
-        )
+        outcome = made_by_main_process(lambda: Outcome.read(self.folder) or self._outcome(start, tuned, scores))
         if is_main_process():
             outcome.write(self.folder)
         if outcome.kept == "tuned":
             return tuned
         self.save(tuned, self.folder / "tried")
         return start
+
+    def _outcome(self, start: Encoder, tuned: Encoder, scores: dict[str, float] | None) -> Outcome:
+        found = judged(self.folder, self.recipe, start, tuned)
+        write_verdict(self.folder, found)
+        return decide(scores, found, self.purpose, raw=self.recipe.name == RAW)
 
     def texts(
         self,
