@@ -9,6 +9,7 @@ import pytest
 
 import isotrope
 from isotrope.text import bundled_sentences
+from isotrope.training.automatic import UNJUDGED
 from isotrope.training.record import RECORD, VERDICT, Record, read_verdict, versions
 
 TEXTS = bundled_sentences()[:300]
@@ -32,7 +33,7 @@ def test_a_run_notes_its_text_its_versions_and_the_judges_figures(run: isotrope.
     verdict = read_verdict(run.folder)
     assert verdict is not None
     assert run.outcome is not None
-    assert (verdict["reasons"] or "There is too little text to judge by.") == run.outcome.because
+    assert (verdict["reasons"] or UNJUDGED) == run.outcome.because
 
 
 @pytest.mark.parametrize("damage", ["", "[]", '{"seconds": 1, "other": 2}', '{"seco'])

@@ -72,8 +72,7 @@ def report(
         found.parquet(parquet, force=force)
     console.print_result(found, as_json=as_json)
     for path in (written, parquet):
-        if path:
-            typer.echo(f"Written: {path}", err=as_json)
+        console.print_written(path, as_json=as_json)
 
 
 def write_report(run: Any, output: Path, device: str | None) -> str | None:

@@ -42,9 +42,9 @@ MEANINGS = {  # of the figures in the log, in the order in which they are shown
 
 OUTCOMES = {
     "tuned": "The tuned encoder is kept.",
-    "untuned": "The encoder is kept as it was: what was tried (in tried/) is not clearly better on this text. "
-    "More text may help, or --dev with a hundred pairs that you graded.",
+    "untuned": "The encoder is kept as it was; what was tried lies in {folder}/tried.",
 }
+ADVICE = "More text may help, or --dev with a hundred pairs that you graded."
 
 Corpus = Annotated[
     list[str],
@@ -225,7 +225,9 @@ def _print_summary(found: dict[str, Any], dev: str | None) -> None:
     steps = f"{many(found['steps'], 'step')}, " if found["steps"] else ""
     typer.echo(f"{found['recipe'].removesuffix(':paper')} on {found['model']}: {steps}{found['seconds']:.1f} s\n")
     if found["outcome"]:
-        typer.echo(f"{OUTCOMES[found['outcome']['kept']]}\n{found['outcome']['because']}\n")
+        kept = found["outcome"]["kept"]
+        typer.echo(f"{OUTCOMES[kept].format(folder=found['output'])}\n{found['outcome']['because']}")
+        typer.echo(f"{ADVICE}\n" if kept == "untuned" and not dev else "")
     else:
         _print_figures(found, dev)
     typer.echo(f"The encoder is {found['encoder']}:\n")

@@ -11,6 +11,7 @@ from isotrope.reporting.markup import Html, fill, joined
 WIDTH, HEIGHT = 440, 270
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 12, 44
 TICKS = 5
+ROOM = 0.08  # beyond the outermost points, as a share
 
 FIGURE = """<figure class="chart"><figcaption><strong>{title}</strong> {caption}</figcaption>{legend}
 <svg viewBox="0 0 {width} {height}" role="img" aria-label="{label}">{body}</svg></figure>"""
@@ -76,7 +77,7 @@ class _Scale:
         if axis.log:
             return cls(max(low, 1e-9), max(high, low * 2), start, end, True)
         low, high = (min(low, 0.0), max(high, 0.0)) if axis.zero else (low, high)
-        room = 0.05 * (high - low) or max(abs(high), 1.0) * 0.05
+        room = ROOM * (high - low) or max(abs(high), 1.0) * 0.05
         return cls(low if axis.zero and low == 0 else low - room, high + room, start, end, False)
 
     def __call__(self, value: float) -> float:
@@ -120,17 +121,19 @@ def _line(one: Series, across: _Scale, up: _Scale) -> Html:
         parts.append(fill('<polygon class="area c{k}" points="{area}"/>', k=one.colour, area=area))
     parts.append(fill('<polyline class="line c{k}"{dash} points="{path}"/>', k=one.colour, dash=dash, path=path))
     if one.labels or len(places) == 1:
-        parts += [_dot(x, y, label, one.colour) for (x, y), label in zip(places, one.labels or [""], strict=True)]
+        falls = places[-1][1] > places[0][1]  # down the page: labels go above the first point and below the last
+        parts += [
+            _dot(*place, label, one.colour, above=falls == (k == 0))
+            for k, (place, label) in enumerate(zip(places, one.labels or [""], strict=True))
+        ]
     return joined(parts)
 
 
-def _dot(x: float, y: float, label: str, colour: int) -> Html:
-    """A point and its label, which stays within the picture."""
+def _dot(x: float, y: float, label: str, colour: int, *, above: bool) -> Html:
+    """A point and its label, on the side where there is room."""
     right = x > WIDTH * 0.7
-    beside = _number(x + (-8 if right else 8))
-    above = _number(y - 7 if y > TOP + 14 else y + 16)
-    end = "end" if right else "start"
-    return fill(DOT, k=colour, x=_number(x), y=_number(y), t=beside, u=above, end=end, label=label)
+    beside, end = _number(x + (-8 if right else 8)), "end" if right else "start"
+    return fill(DOT, k=colour, x=_number(x), y=_number(y), t=beside, u=y + (-7 if above else 15), end=end, label=label)
 
 
 def _in_words(one: Series) -> str:

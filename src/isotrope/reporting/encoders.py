@@ -58,7 +58,8 @@ def _read(run: RunFindings, *, named: bool) -> Iterator[Html]:
     for one in run.changed:
         yield fill(
             '<div class="read"><b class="t" dir="auto">{text}</b><div class="pairs"><div><h4>before</h4>{before}</div>'
-            "<div><h4>after</h4>{after}</div></div></div>",
+            "<div><h4>{then}</h4>{after}</div></div></div>",
+            then="after" if run.facts.kept else "tried, not kept",
             text=shortened(one.text),
             before=_listed(one.before, "gone"),
             after=_listed(one.after, "new"),

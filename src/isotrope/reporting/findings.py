@@ -136,7 +136,7 @@ def near_duplicates(texts: Sequence[str], run: RunFindings) -> NearDuplicates:
 
 
 def _before(facts: RunFacts) -> str:
-    return f"before: {facts.model}" + ("" if facts.pooling == OWN else f", {facts.pooling}")
+    return f"before: {facts.started}" + ("" if facts.pooling == OWN else f", {facts.pooling}")
 
 
 def _after(facts: RunFacts) -> str:

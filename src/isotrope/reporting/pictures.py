@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from isotrope.reporting.charts import Axis, Series, chart
 from isotrope.reporting.markup import Html, fill, joined
+from isotrope.reporting.spaces import shares
 
 if TYPE_CHECKING:
     from isotrope.reporting.findings import RunFindings
@@ -19,17 +20,30 @@ STEP = Axis("optimiser step")
 
 def similarities(found: Report) -> Html:
     """Histograms of cosines: all pairs, and each text with its nearest."""
+    spaces = found.spaces()
+    alike, near = [one.space.random for one in spaces], [one.space.nearest for one in spaces]
     charts = []
-    for nearest, title, caption in (
-        (False, "Two texts at random", "The further left and the wider, the better unlike texts are told apart."),
-        (True, "A text and its nearest", "Right of the other chart's curves: neighbours stand out from the rest."),
+    for cosines, bins, title, caption, of in (
+        (
+            alike,
+            60,
+            "Two texts at random",
+            "The further left and the wider, the better unlike texts are told apart.",
+            "pairs",
+        ),
+        (
+            near,
+            30,
+            "A text and its nearest",
+            "The further right of the first chart, the more neighbours stand out.",
+            "texts",
+        ),
     ):
         series = [
-            Series(one.label, _where_any(one.space.shares(nearest=nearest).tolist()), one.colour, filled=True)
-            for one in found.spaces()
+            Series(one.label, _where_any(points.tolist()), one.colour, filled=True)
+            for one, points in zip(spaces, shares(cosines, bins), strict=True)
         ]
-        pairs = "texts" if nearest else "pairs"
-        charts.append(chart(title, caption, Axis("cosine similarity"), Axis(f"% of {pairs}", zero=True), series))
+        charts.append(chart(title, caption, Axis("cosine similarity"), Axis(f"% of {of}", zero=True), series))
     return fill(CHARTS, charts=joined(charts))
 
 

@@ -77,11 +77,11 @@ def report(
     check_seed(seed)
     if texts is not None and texts < FEWEST:
         raise IsotropeError(f"texts={texts}: a report needs at least {FEWEST}", argument="texts=")
-    known = read_runs(runs)
-    opened = [open_encoders(facts, device) for facts in known]
     options: dict[str, Any] = {"column": column, "columns": columns, "join": join, "strip_html": strip_html}
     if text is None and any(options.values()):
         raise IsotropeError("column=, columns=, join= and strip_html= say what the text of a table is; give it too")
+    known = read_runs(runs)
+    opened = [open_encoders(facts, device) for facts in known]
     size = MOST if texts is None else texts
     sample = sample_of_run(known[0], size, seed) if text is None else sample_of_table(text, size, seed, **options)
     if texts is None:

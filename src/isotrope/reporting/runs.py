@@ -62,6 +62,12 @@ class RunFacts:
         return str(self.folder)
 
     @property
+    def started(self) -> str:
+        """The model's name; of a long path its end."""
+        parts = Path(self.model).parts
+        return self.model if len(parts) <= 2 else f"…/{'/'.join(parts[-2:])}"
+
+    @property
     def kept(self) -> bool:
         """Whether the tuned encoder is the one in `encoder/`."""
         return self.outcome is None or self.outcome.kept == "tuned"

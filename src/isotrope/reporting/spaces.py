@@ -17,7 +17,6 @@ from isotrope.evaluation.geometry.measures import effective_rank, iso_score, mea
 from isotrope.io.errors import IsotropeError
 
 Points = NDArray[np.float64]  # (texts, 2)
-BINS = np.linspace(-1, 1, 101)
 DIRECTIONS = 50  # in which texts are laid out for the map
 PERPLEXITY = 30
 STEPS = 400  # of t-SNE
@@ -52,13 +51,11 @@ class Space:
         pairs: Floats = self.cosines[np.triu_indices(len(self.vectors), 1)]
         return pairs
 
-    def shares(self, *, nearest: bool = False) -> Points:
-        """How the cosines of all pairs are distributed, or those of each text with its nearest: (bins, 2), the middle
-        of a bin and the per cent of the pairs in it.
-        """
-        values = self.cosines.max(axis=1) if nearest else self.random
-        counts, edges = np.histogram(np.clip(values, -1, 1), BINS)
-        return np.stack([(edges[:-1] + edges[1:]) / 2, 100 * counts / max(counts.sum(), 1)], axis=1)
+    @cached_property
+    def nearest(self) -> Floats:
+        """The cosine of each text and its nearest other one."""
+        found: Floats = self.cosines.max(axis=1)
+        return found
 
     @cached_property
     def directions(self) -> NDArray[np.float64]:
@@ -70,7 +67,7 @@ class Space:
         """That need no labels."""
         measured = {
             "mean_cosine": mean_cosine(self.vectors),
-            "nearest_cosine": float(np.median(self.cosines.max(axis=1))),
+            "nearest_cosine": float(np.median(self.nearest)),
             "uniformity": uniformity(self.vectors),
             "effective_rank": effective_rank(self.vectors),
             "iso_score": iso_score(self.vectors),
@@ -81,6 +78,16 @@ class Space:
     def neighbours(self, k: int) -> NDArray[np.int64]:
         """The k texts that are nearest to each, (texts, k), the nearest first."""
         return np.argsort(-self.cosines, axis=1, kind="stable")[:, :k].astype(np.int64)
+
+
+def shares(cosines: Sequence[Floats], bins: int) -> list[Points]:
+    """How several sets of cosines are distributed over the same bins: (bins, 2) each, the middle of a bin and the per
+    cent of the cosines in it.
+    """
+    edges = np.histogram_bin_edges(np.concatenate(cosines), bins)
+    middles = (edges[:-1] + edges[1:]) / 2
+    counts = [np.histogram(some, edges)[0] for some in cosines]
+    return [np.stack([middles, 100 * some / max(some.sum(), 1)], axis=1) for some in counts]
 
 
 def lay_out(vectors: Floats, seed: int, like: Points | None = None) -> Points:

@@ -21,6 +21,7 @@ JUDGED = {  # of a run with a recipe, which is kept whatever the judge says
     "no clear difference": "On text that was held out, there is no clear difference between the tuned encoder and "
     "{model} as it was.",
 }
+UNJUDGED = "there is too little text to judge what was tried"
 
 
 def verdict(found: Report) -> Html:
@@ -51,7 +52,12 @@ def headline(run: RunFindings) -> str:
     one = run.facts
     if one.outcome:
         if not one.kept:
-            return f"{one.model} is kept as it was: what was tried is not clearly better on this text."
+            why = (
+                "what was tried is not clearly better on this text"
+                if run.verdict or one.scores or one.trials
+                else UNJUDGED
+            )
+            return f"{one.model} is kept as it was: {why}."
         made = (
             f"The encoder of {one.recipe}, one of {many(len(one.trials), 'trial')},"
             if one.trials
@@ -84,7 +90,8 @@ def judgement_of(run: RunFindings) -> str:
 def _reasons(run: RunFindings) -> list[str]:
     said = run.facts.outcome.because if run.facts.outcome else run.reasons
     if not said and not run.facts.scores:
-        said = f"`isotrope compare {run.facts.model} {run.facts.folder} TEXT` judges it on text that neither has seen."
+        command = f"isotrope compare {run.facts.model} {run.facts.folder} TEXT"
+        said = f"To have it judged on text that neither has seen: {command}"
     return [line for line in said.splitlines() if line.strip()]
 
 
@@ -145,7 +152,8 @@ def _side_by_side(found: Report) -> Html:
             )
         )
     heads = ("Run", "Model", "Recipe", "Steps", "Seconds", "Cohesion", "MRR x 100", "Spearman x 100", "", "Verdict")
-    return table(heads, rows)
+    filled = [number for number in range(len(heads)) if any(row[number] for row in rows)]
+    return table([heads[number] for number in filled], ([row[number] for number in filled] for row in rows))
 
 
 def trials(found: Report) -> Html:
