@@ -99,7 +99,7 @@ class Fixed:
 
 
 def space(vectors: np.ndarray) -> Space:
-    return Space.of("x", Fixed(vectors), [f"text {k}" for k in range(len(vectors))])  # type: ignore[arg-type]
+    return Space.of("x", Fixed(vectors), [f"text {k}" for k in range(len(vectors))])
 
 
 def test_a_space_is_what_loops_over_all_pairs_find() -> None:

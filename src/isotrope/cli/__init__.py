@@ -32,6 +32,7 @@ from isotrope.cli import (
     layers,
     pairs,
     pretrain,
+    push,
     recipes,
     report,
     reproduce,
@@ -49,6 +50,7 @@ for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretr
     app.command()(verb)
 app.command()(tune.tune)
 app.command()(report.report)
+app.command()(push.push)
 app.command()(index.index)
 app.command()(index.search)
 app.command()(groups.paraphrases)

@@ -198,7 +198,7 @@ class Session:
         """Saves what a stage or the run made; what was there already is left as it is."""
         if is_main_process() and not folder.exists():
             with writing(folder):
-                encoder.save(folder, card=self._card())
+                encoder.save(folder, card=self._untuned_card(folder) or self._card())
 
     def scored(self, score: Score | None, encoder: Encoder) -> dict[str, float] | None:
         """On the development set; the model as it was is pooled as the tuned one is."""
@@ -236,6 +236,14 @@ class Session:
                 if not target.is_file():
                     with whole_or_nothing(target) as path:
                         path.write_text(text, encoding="utf-8")
+
+    def _untuned_card(self, folder: Path) -> str:
+        """For an encoder that is kept as it was; nothing for any other."""
+        outcome = Outcome.read(self.folder) if folder == self.folder / "encoder" else None
+        if outcome is None or outcome.kept == "tuned":
+            return ""
+        tried = f"isotrope tried the recipe `{self.recipe.full_name}` on it, and did not keep the result"
+        return f"`{self.name}` as it was: {tried}.\n\n{outcome.because}"
 
     def _card(self) -> str:
         """How the encoder was made, for its model card."""
