@@ -4,6 +4,8 @@
     train           raw text and a recipe -> a tuned encoder
     train_seeds     the same under several seeds: mean and deviation
     tune            raw text and a budget -> several recipes tried, the best encoder kept, or the untuned one
+    report          a run, or several side by side: one page with the verdict, neighbours, a map, charts
+    push            the encoder of a run to the Hugging Face Hub, with a model card
     encode          a file or table of sentences -> vectors
     index           a table made searchable by meaning; an index grows
     search          the rows of an index nearest to a query
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
     from isotrope.papers.published import reproductions
     from isotrope.papers.reproduction import reproduce
     from isotrope.papers.sweeping import sweep
+    from isotrope.reporting.publishing import push
+    from isotrope.reporting.report import Report, report
     from isotrope.retrieval.clustering import cluster
     from isotrope.retrieval.duplicates import duplicates, paraphrases
     from isotrope.retrieval.indexing import index
@@ -74,6 +78,7 @@ __all__ = [
     "IsotropeError",
     "Pooling",
     "Pretraining",
+    "Report",
     "Run",
     "Seeds",
     "Tuning",
@@ -100,7 +105,9 @@ __all__ = [
     "make_views",
     "paraphrases",
     "pretrain",
+    "push",
     "recipes",
+    "report",
     "reproduce",
     "reproductions",
     "search",
@@ -115,6 +122,7 @@ _HOME = {
     "IsotropeError": "io.errors",
     "Pooling": "encoders",
     "Pretraining": "training.pretrain",
+    "Report": "reporting.report",
     "Run": "training.result",
     "Seeds": "training.seeds",
     "Tuning": "training.leaderboard",
@@ -141,6 +149,8 @@ _HOME = {
     "make_views": "views.text",
     "paraphrases": "retrieval.duplicates",
     "pretrain": "training.pretrain",
+    "push": "reporting.publishing",
+    "report": "reporting.report",
     "reproduce": "papers.reproduction",
     "reproductions": "papers.published",
     "search": "retrieval.searching",

@@ -5,7 +5,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,13 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     return folder
 
 
+def _quick(arguments: Sequence[str]) -> Sequence[str]:
+    """Runs write no report, which takes longer than they do, unless a test asks for one."""
+    if arguments and arguments[0] in ("train", "tune") and "--report" not in arguments and len(arguments) > 2:
+        return (arguments[0], "--no-report", *arguments[1:])
+    return arguments
+
+
 @pytest.fixture
 def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Outcome]:
     """Runs the command in this process (torch is imported once for all tests), in an empty folder."""
@@ -40,7 +47,7 @@ def run(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
         monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(stdin)))
         capsys.readouterr()
         with pytest.raises(SystemExit) as ended:
-            main(arguments)
+            main(_quick(arguments))
         return Outcome(int(ended.value.code or 0), *capsys.readouterr())
 
     return run
@@ -52,7 +59,7 @@ def spawn(tmp_path: Path) -> Callable[..., subprocess.Popen[str]]:
 
     def spawn(*arguments: str, **environment: str) -> subprocess.Popen[str]:
         pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-        command = [sys.executable, "-m", "isotrope", *arguments]
+        command = [sys.executable, "-m", "isotrope", *_quick(arguments)]
         variables = {**os.environ, "OMP_NUM_THREADS": "1", **environment}
         return subprocess.Popen(command, cwd=tmp_path, env=variables, text=True, preexec_fn=_hear_interrupts, **pipes)
 

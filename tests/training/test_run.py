@@ -61,7 +61,7 @@ def done(small: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, di
 def test_the_folder_holds_recipe_log_checkpoint_and_encoder(done: tuple[Path, dict[str, Any]]) -> None:
     run, _ = done
     assert {path.name for path in run.iterdir()} == {
-        *("run.json", "recipe.toml", "log.jsonl", "corpus", "checkpoint-2", "checkpoint-4", "encoder"),
+        *("run.json", "recipe.toml", "log.jsonl", "corpus", "checkpoint-2", "checkpoint-4", "encoder", "result.json"),
     }  # fmt: skip
     written = recipes.load(run / "recipe.toml")
     assert written == recipes.load("sg-opt", NARROW | {"training.steps": 4})

@@ -32,14 +32,16 @@ from isotrope.cli import (
     layers,
     pairs,
     pretrain,
+    push,
     recipes,
+    report,
     reproduce,
     sweep,
     train,
     tune,
     views,
 )
-from isotrope.io.errors import IsotropeError, one_line, reason
+from isotrope.io.errors import IN_SHELL, IsotropeError, one_line, reason
 from isotrope.io.memory import enough_memory
 from isotrope.training.interruption import HANG_UP, Interrupted
 
@@ -47,6 +49,8 @@ app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enabl
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
     app.command()(verb)
 app.command()(tune.tune)
+app.command()(report.report)
+app.command()(push.push)
 app.command()(index.index)
 app.command()(index.search)
 app.command()(groups.paraphrases)
@@ -73,6 +77,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     sys.unraisablehook = _heard_again
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # for kinds of one's own, `package.module:Name`, as uvicorn and gunicorn do
+    in_shell = IN_SHELL.set(True)
     try:
         with enough_memory("give it less at a time, or run it on a machine with more"):
             code = app(arguments, prog_name="isotrope", standalone_mode=False)
@@ -91,6 +96,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _drop_output()
         where = error.filename or "standard output: can't be written"
         _complain(f"{os.fsdecode(where)} ({reason(error)})")
+    finally:
+        IN_SHELL.reset(in_shell)
     sys.exit(code)
 
 

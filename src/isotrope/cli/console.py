@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,7 +15,7 @@ from isotrope.io.progress import Display, waiting
 if TYPE_CHECKING:
     from isotrope.evaluation.results.printing import Printable
 
-__all__ = ["counting", "many", "print_json", "print_result", "print_table", "waiting"]
+__all__ = ["counting", "many", "print_json", "print_result", "print_table", "print_written", "waiting"]
 
 
 def many(count: int, noun: str) -> str:
@@ -45,6 +46,12 @@ def print_result(result: Printable, *, as_json: bool = False) -> None:
             print_table(part)
         else:
             typer.echo(part)
+
+
+def print_written(path: Path | None, *, as_json: bool = False) -> None:
+    """Which file was written, if any; on standard error where standard output is JSON."""
+    if path is not None:
+        typer.echo(f"Written: {path}", err=as_json)
 
 
 def counting(title: str, total: int | None) -> Display:

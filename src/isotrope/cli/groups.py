@@ -8,40 +8,32 @@ from typing import Annotated, Any
 import typer
 
 from isotrope.cli import console
-from isotrope.cli.models import MODEL_HELP, check_models
-from isotrope.cli.options import AsJson, BatchSize, Column, Columns, Device, Force, Join, Precision, StripHtml
-
-TableFile = Annotated[str, typer.Argument(metavar="TABLE", help="Text: .csv, .tsv, .jsonl, .parquet or .txt.")]
-ModelName = Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)]
+from isotrope.cli.models import check_models
+from isotrope.cli.options import AsJson, Force
+from isotrope.cli.tables import ModelName, TableFile, reads_a_table
 
 
+@reads_a_table
 def paraphrases(
     table: TableFile,
     model: ModelName = "small",
     most: Annotated[int, typer.Option(min=1, help="How many pairs.")] = 20,
-    column: Column = None,
-    columns: Columns = None,
-    join: Join = None,
-    strip_html: StripHtml = False,
-    batch_size: BatchSize = 32,
-    device: Device = None,
-    precision: Precision = None,
     as_json: AsJson = False,
+    **options: Any,
 ) -> None:
     """List the pairs of different texts that are most similar.
 
     [dim]Example:[/] isotrope paraphrases questions.txt --most 50
     """
-    named = {"column": column, "columns": columns, "join": join, "strip_html": strip_html}
     check_models([model])
     from isotrope.retrieval.duplicates import paraphrases as find
 
-    options: dict[str, Any] = {**named, "batch_size": batch_size, "device": device, "precision": precision}
     with console.waiting("Comparing"):
         found = find(table, model, most=most, **options)
     console.print_result(found, as_json=as_json)
 
 
+@reads_a_table
 def duplicates(
     table: TableFile,
     model: ModelName = "small",
@@ -51,30 +43,24 @@ def duplicates(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A .parquet: the table and a column duplicate_of.")
     ] = None,
-    column: Column = None,
-    columns: Columns = None,
-    join: Join = None,
-    strip_html: StripHtml = False,
-    batch_size: BatchSize = 32,
-    device: Device = None,
-    precision: Precision = None,
     force: Force = False,
     as_json: AsJson = False,
+    **options: Any,
 ) -> None:
     """Find groups of rows that say the same, or almost.
 
     [dim]Example:[/] isotrope duplicates tickets.csv --column Subject --output marked.parquet
     """
-    named = {"column": column, "columns": columns, "join": join, "strip_html": strip_html}
     check_models([model])
     from isotrope.retrieval.duplicates import duplicates as find
 
-    options: dict[str, Any] = {**named, "batch_size": batch_size, "device": device, "precision": precision}
     with console.waiting("Comparing"):
         found = find(table, model, threshold=threshold, output=output, force=force, **options)
     console.print_result(found, as_json=as_json)
+    console.print_written(output, as_json=as_json)
 
 
+@reads_a_table
 def cluster(
     table: TableFile,
     model: ModelName = "small",
@@ -82,26 +68,19 @@ def cluster(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A .parquet: the table, and the cluster of each row.")
     ] = None,
-    column: Column = None,
-    columns: Columns = None,
-    join: Join = None,
-    strip_html: StripHtml = False,
-    seed: Annotated[int, typer.Option(min=0)] = 0,
-    batch_size: BatchSize = 32,
-    device: Device = None,
-    precision: Precision = None,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed may group a little differently.")] = 0,
     force: Force = False,
     as_json: AsJson = False,
+    **options: Any,
 ) -> None:
     """Group the texts of a table by meaning, and name each group by its words.
 
     [dim]Example:[/] isotrope cluster tickets.csv --columns Subject,Body --join ". "
     """
-    named = {"column": column, "columns": columns, "join": join, "strip_html": strip_html}
     check_models([model])
     from isotrope.retrieval.clustering import cluster as find
 
-    options: dict[str, Any] = {**named, "batch_size": batch_size, "device": device, "precision": precision}
     with console.waiting("Clustering"):
         found = find(table, model, clusters=clusters, output=output, seed=seed, force=force, **options)
     console.print_result(found, as_json=as_json)
+    console.print_written(output, as_json=as_json)

@@ -23,6 +23,7 @@ from isotrope.cli.options import (
     RunFolder,
     StripHtml,
 )
+from isotrope.cli.report import WithReport, write_report
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
@@ -41,9 +42,9 @@ MEANINGS = {  # of the figures in the log, in the order in which they are shown
 
 OUTCOMES = {
     "tuned": "The tuned encoder is kept.",
-    "untuned": "The encoder is kept as it was: what was tried (in tried/) is not clearly better on this text. "
-    "More text may help, or --dev with a hundred pairs that you graded.",
+    "untuned": "The encoder is kept as it was; what was tried lies in {folder}/tried.",
 }
+ADVICE = "More text may help, or --dev with a hundred pairs that you graded."
 
 Corpus = Annotated[
     list[str],
@@ -120,6 +121,7 @@ def train(
     unit: UnitOption = "auto",
     precision: Precision = None,
     resume: Resume = False,
+    with_report: WithReport = True,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:
@@ -169,11 +171,15 @@ def train(
     if seeds:
         several = train_seeds(text, seeds=seeds, **arguments)
         if is_main_process():
+            page = write_report(several, output, device) if with_report else None
             print_result(several, as_json=as_json)
+            if page and not as_json:
+                typer.echo(f"\nThe runs side by side: {page}")
         return
     run = tune(text, **arguments)
     if is_main_process():
-        found = {**run.as_json(), "recipe": recipe or run.recipe.full_name}
+        page = write_report(run, output, device) if with_report else None
+        found = {**run.as_json(), "recipe": recipe or run.recipe.full_name, "report": page}
         print_json(found) if as_json else _print_summary(found, dev[-1] if dev else None)
 
 
@@ -219,12 +225,16 @@ def _print_summary(found: dict[str, Any], dev: str | None) -> None:
     steps = f"{many(found['steps'], 'step')}, " if found["steps"] else ""
     typer.echo(f"{found['recipe'].removesuffix(':paper')} on {found['model']}: {steps}{found['seconds']:.1f} s\n")
     if found["outcome"]:
-        typer.echo(f"{OUTCOMES[found['outcome']['kept']]}\n{found['outcome']['because']}\n")
+        kept = found["outcome"]["kept"]
+        typer.echo(f"{OUTCOMES[kept].format(folder=found['output'])}\n{found['outcome']['because']}")
+        typer.echo(f"{ADVICE}\n" if kept == "untuned" and not dev else "")
     else:
         _print_figures(found, dev)
     typer.echo(f"The encoder is {found['encoder']}:\n")
     typer.echo("    from sentence_transformers import SentenceTransformer")
     typer.echo(f'    vectors = SentenceTransformer({found["encoder"]!r}).encode(["A new sentence."])')
+    if found["report"]:
+        typer.echo(f"\nWhat changed, to look at: {found['report']}")
 
 
 def _print_figures(found: dict[str, Any], dev: str | None) -> None:

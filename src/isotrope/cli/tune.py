@@ -10,6 +10,7 @@ import typer
 from isotrope.cli.console import print_result, waiting
 from isotrope.cli.models import MODEL_HELP, check_models
 from isotrope.cli.options import AllowCode, AsJson, Column, Columns, Data, Device, Join, Resume, StripHtml
+from isotrope.cli.report import WithReport, write_report
 from isotrope.cli.train import Corpus, UnitOption, check_files
 from isotrope.io.durations import seconds_of
 from isotrope.io.hub import stay_offline_without_hub
@@ -56,6 +57,7 @@ def tune(
     unit: UnitOption = "auto",
     seed: Annotated[int | None, typer.Option(min=0, show_default="the recipes'")] = None,
     resume: Resume = False,
+    with_report: WithReport = True,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:
@@ -97,4 +99,7 @@ def tune(
         seed=seed,
         resume=resume,
     )
+    page = write_report(found, output, device) if with_report else None
     print_result(found, as_json=as_json)
+    if page and not as_json:
+        typer.echo(f"What was tried, to look at: {page}")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from contextvars import ContextVar
 
+IN_SHELL: ContextVar[bool] = ContextVar("in_shell", default=False)  # whether a command line is being run
 LONGEST_LINE = 500  # characters of a message; what a file holds can be of any length
 
 
@@ -24,6 +26,11 @@ class IsotropeError(Exception):
         """The message as the command line says it: `--force` for `force=True`."""
         before, argument, after = str(self).rpartition(self.argument) if self.argument else ("", "", str(self))
         return f"{before}{_option(argument) if argument else ''}{after}"
+
+
+def as_typed(argument: str) -> str:
+    """An argument of a function as whoever reads it would type it: `force=True` in Python, `--force` in the shell."""
+    return _option(argument) if IN_SHELL.get() else argument
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

@@ -106,7 +106,7 @@ def cluster(
     if clusters is not None and not 1 <= clusters <= len(read.texts):
         raise IsotropeError(f"clusters must be from 1 to {len(read.texts):,}, the different texts, not {clusters}")
     wanted = _suggest(read.vectors, seed) if clusters is None else clusters
-    labels, centres = _fit(read.vectors, wanted, seed, weights)
+    labels, centres = fit_clusters(read.vectors, wanted, seed, weights)
     words = naming_words(read.texts, labels, wanted)
     made = []
     for number in range(wanted):
@@ -160,13 +160,13 @@ def _suggest(vectors: Floats, seed: int) -> int:
         return 1
     scores = []
     for number in numbers:
-        labels, _ = _fit(some, number, seed, np.ones(len(some)))
+        labels, _ = fit_clusters(some, number, seed, np.ones(len(some)))
         scores.append(silhouette_score(some, labels, metric="cosine") if len(set(labels.tolist())) > 1 else -1.0)
     return numbers[int(np.argmax(scores))]
 
 
-def _fit(vectors: Floats, clusters: int, seed: int, weights: NDArray[Any]) -> tuple[Labels, Floats]:
-    """Which cluster each text is in, and the middle of each."""
+def fit_clusters(vectors: Floats, clusters: int, seed: int, weights: NDArray[Any]) -> tuple[Labels, Floats]:
+    """Which cluster each text (texts, dim) is in, and the middle of each; a text counts by its weight."""
     from sklearn.cluster import KMeans
 
     fitted = KMeans(clusters, n_init=3, random_state=seed).fit(vectors, sample_weight=weights)

@@ -168,16 +168,20 @@ def duplicates(
         check_output(Path(output), ENDINGS, force=force)
     read = read_texts(table, model, **options)
     chosen = suggest_threshold(read) if threshold is None else threshold
-    groups = [
-        Group(sorted(row for i in members for row in read.rows[i]), [read.texts[i] for i in members])
-        for members in _groups(read.vectors, chosen)
-    ]
-    large = sorted((group for group in groups if len(group.rows) > 1), key=lambda group: -len(group.rows))
-    found = Duplicates(large, chosen, threshold is None, read.count)
+    found = Duplicates(groups_of(read, chosen), chosen, threshold is None, read.count)
     if output is not None:
         more = {"duplicate_of": [found.duplicate_of.get(row) for row in range(read.count)]}
         write_columns(table, Path(output), more, **options)
     return found
+
+
+def groups_of(read: Texts, threshold: float) -> list[Group]:
+    """Of several rows each, the largest first."""
+    groups = [
+        Group(sorted(row for i in members for row in read.rows[i]), [read.texts[i] for i in members])
+        for members in _groups(read.vectors, threshold)
+    ]
+    return sorted((group for group in groups if len(group.rows) > 1), key=lambda group: -len(group.rows))
 
 
 def suggest_threshold(read: Texts, seed: int = 0) -> float:

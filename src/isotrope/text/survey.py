@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from isotrope.io.errors import as_typed
 from isotrope.io.hashes import digest
 from isotrope.text.files import Row
 from isotrope.text.languages import shared_identifier
@@ -32,7 +33,7 @@ MUCH = {
 }  # shares above which it will hurt
 
 WARNINGS = {
-    "markup": "HTML is learnt as if it were words; the option strip_html takes it out",
+    "markup": "HTML is learnt as if it were words; {strip_html} takes it out",
     "placeholders": "placeholders say nothing and are all alike; leave those rows out",
     "duplicates": "most rows repeat others; there is less text here than it seems",
     "near_duplicates": "texts that are almost the same are pushed apart like any others; keep one of each",
@@ -121,7 +122,7 @@ class Survey:
         )
         for what, warning in WARNINGS.items():
             if found[what] > MUCH[what] * max(self.looked_at, 1):
-                yield f"Warning: {warning}"
+                yield f"Warning: {warning.format(strip_html=as_typed('strip_html=True'))}"
 
     def _look(self, texts: list[str]) -> None:
         self.looked_at += 1

@@ -18,6 +18,7 @@ OUTCOME = "outcome.json"
 RAW, SENTENCE_ENCODER = "raw", "smooth"  # recipes: docs/domains.md has why these
 ALIKE = 0.4  # mean cosine of sentences that have nothing to do with each other; a raw encoder's is above it
 SENTENCES = 300
+UNJUDGED = "There is too little text to judge by: that takes about 1,000 texts, of which 100 are held out."
 
 Kept = Literal["tuned", "untuned"]
 Purpose = Literal["topics", "duplicates", "both"]  # what is to be found: texts of one kind, of one meaning, or either
@@ -71,7 +72,7 @@ def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose
         said = f"{scores['before']:.2f} before, {scores['after']:.2f} after on the development set"
         return Outcome("tuned" if better else "untuned", said)
     if compared is None:
-        return Outcome("tuned" if raw else "untuned", "There is too little text to judge by.")
+        return Outcome("tuned" if raw else "untuned", UNJUDGED)
     if raw:
         kept = compared.together is None or compared.together.words.judgement != "worse"
         return Outcome("tuned" if kept else "untuned", compared.reasons_for_raw)

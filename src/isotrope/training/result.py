@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from isotrope.encoders import Encoder, load
+from isotrope.encoders import Encoder, ForeignEncoder, load
 from isotrope.evaluation import Comparison, compare
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
@@ -133,9 +133,16 @@ def judged(folder: Path, recipe: Recipe, start: Encoder, tuned: Encoder) -> Comp
     """
     stage = recipe.stages[-1]
     corpus = Corpus(stage_folders(folder, recipe)[-1] / "corpus")
-    rows = held_out_of(stage, corpus)
-    text = corpus.rows(rows)[text_columns(stage.columns)[0]] if rows else []
+    return judged_on(corpus, start.with_pooling(stage.pooling.evaluation), tuned, fitted=stage.fit is not None)
+
+
+def judged_on(
+    corpus: Corpus, start: Encoder | ForeignEncoder, tuned: Encoder | ForeignEncoder, *, fitted: bool
+) -> Comparison | None:
+    """Two encoders on the rows of a corpus that no run learns from; None where they are too few."""
+    rows = held_out_of(corpus, fitted=fitted)
+    text = corpus.rows(rows)[text_columns(corpus.columns)[0]] if rows else []
     try:
-        return compare(start.with_pooling(stage.pooling.evaluation), tuned, text) if text else None
+        return compare(start, tuned, text) if text else None
     except IsotropeError:  # too few
         return None

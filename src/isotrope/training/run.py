@@ -9,6 +9,7 @@ output/
     checkpoint-N/
     log.jsonl
   encoder/       the result, a sentence-transformers folder
+  result.json    how long it took, the scores, the versions that it ran on; verdict.json: what the judge found
 """
 
 from __future__ import annotations
@@ -24,12 +25,15 @@ from isotrope.encoders.devices import on_device
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.shaping import Shape
+from isotrope.text.sources import as_sources
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     with_teacher,
 )
 from isotrope.training.automatic import Purpose, recipe_for
 from isotrope.training.development import development_scores, development_sets
+from isotrope.training.processes import is_main_process
+from isotrope.training.record import Record
 from isotrope.training.result import Run
 from isotrope.training.run_folder import RUN, check_run, read_json
 from isotrope.training.session import Session
@@ -101,8 +105,8 @@ def train(
         (2, (256,))
     """
     began = time.monotonic()
-    given = {"training.steps": steps, "training.seed": seed, "training.precision": precision}
-    chosen = {**dict(set or {}), **{path: value for path, value in given.items() if value is not None}}
+    named = {"training.steps": steps, "training.seed": seed, "training.precision": precision}
+    chosen = {**dict(set or {}), **{path: value for path, value in named.items() if value is not None}}
     automatic = recipe is None
     shape = Shape.of(columns, join, strip_html, column=column)
     model = ("small" if automatic else "bundled") if model is None else model
@@ -122,8 +126,12 @@ def train(
         session.automatic, session.purpose = automatic, purpose
         with session.open(resume):
             scores = development_scores(sets, data, resolved)
-            encoder, found = session.run(sentences, shape, column, scores, resume=resume)
-    return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began, model)
+            given = as_sources(sentences)
+            encoder, found = session.run(given, shape, column, scores, resume=resume)
+            seconds = time.monotonic() - began
+            if is_main_process():
+                Record.of(seconds, found, given, shape, column).write(session.folder)
+    return Run(session.folder, encoder, resolved, session.name, found, seconds, model)
 
 
 def _recipe_of(folder: Path, model: Any, purpose: Purpose, *, resume: bool) -> str:

@@ -22,7 +22,7 @@ from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe
 from isotrope.text.shaping import Shape, shaped
-from isotrope.text.sources import Source, as_sources, shown
+from isotrope.text.sources import Source, shown
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     finished,
@@ -39,6 +39,7 @@ from isotrope.training.frozen import FrozenEncoders
 from isotrope.training.loop import MEMORY_ADVICE
 from isotrope.training.monitor import Monitor, Score
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
+from isotrope.training.record import write_verdict
 from isotrope.training.result import judged
 from isotrope.training.run_folder import LOG, RUN, check_run, differences, locked, read_json, stage_folders
 from isotrope.training.stage_loop import stage_loop
@@ -92,12 +93,18 @@ class Session:
                 raise
 
     def run(
-        self, sentences: Any, shape: Shape, column: str | None, scores: Sequence[Score | None], *, resume: bool
+        self,
+        given: Sequence[Source],
+        shape: Shape,
+        column: str | None,
+        scores: Sequence[Score | None],
+        *,
+        resume: bool,
     ) -> tuple[Encoder, dict[str, float] | None]:
         """Tries the recipe, reads the text, runs all stages, and saves what they made; its scores, if there are any."""
         encoder = self.begin()
         probe(self.recipe, encoder)
-        sources = shaped(as_sources(sentences), shape)
+        sources = shaped(given, shape)
         texts = self.texts(sources, column, encoder, scores, resume=resume)
         for note in dict.fromkeys(note for text in texts for note in text.notes):
             Display("text", shown=is_main_process()).say(note)
@@ -112,18 +119,18 @@ class Session:
     def _kept(self, tuned: Encoder, scores: dict[str, float] | None) -> Encoder:
         """The tuned encoder if it is better, or else the model as it was; what was tried lies beside it then."""
         start = self.begin()
-        outcome = made_by_main_process(
-            lambda: (
-                Outcome.read(self.folder)
-                or decide(scores, judged(self.folder, self.recipe, start, tuned), self.purpose, raw=is_raw(start))
-            )
-        )
+        outcome = made_by_main_process(lambda: Outcome.read(self.folder) or self._outcome(start, tuned, scores))
         if is_main_process():
             outcome.write(self.folder)
         if outcome.kept == "tuned":
             return tuned
         self.save(tuned, self.folder / "tried")
         return start
+
+    def _outcome(self, start: Encoder, tuned: Encoder, scores: dict[str, float] | None) -> Outcome:
+        found = judged(self.folder, self.recipe, start, tuned)
+        write_verdict(self.folder, found)
+        return decide(scores, found, self.purpose, raw=is_raw(start))
 
     def texts(
         self,
@@ -191,7 +198,7 @@ class Session:
         """Saves what a stage or the run made; what was there already is left as it is."""
         if is_main_process() and not folder.exists():
             with writing(folder):
-                encoder.save(folder, card=self._card())
+                encoder.save(folder, card=self._untuned_card(folder) or self._card())
 
     def scored(self, score: Score | None, encoder: Encoder) -> dict[str, float] | None:
         """On the development set; the model as it was is pooled as the tuned one is."""
@@ -229,6 +236,14 @@ class Session:
                 if not target.is_file():
                     with whole_or_nothing(target) as path:
                         path.write_text(text, encoding="utf-8")
+
+    def _untuned_card(self, folder: Path) -> str:
+        """For an encoder that is kept as it was; nothing for any other."""
+        outcome = Outcome.read(self.folder) if folder == self.folder / "encoder" else None
+        if outcome is None or outcome.kept == "tuned":
+            return ""
+        tried = f"isotrope tried the recipe `{self.recipe.full_name}` on it, and did not keep the result"
+        return f"`{self.name}` as it was: {tried}.\n\n{outcome.because}"
 
     def _card(self) -> str:
         """How the encoder was made, for its model card."""

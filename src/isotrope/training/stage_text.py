@@ -74,15 +74,15 @@ def read_stage_text(
     plain = units if stage.columns == PLAIN else None
     build_text(given, stage.columns, there, called, plain, survey, resume=resume)
     corpus = Corpus(there)
-    held_out = [] if scored else held_out_of(stage, corpus)
+    held_out = [] if scored else held_out_of(corpus, fitted=stage.fit is not None)
     plan = _plan(corpus, training, held_out, there) if stage.learns else None
     notes = (*survey.lines(), *strange_text(survey, reader), *_notes(corpus, units, reader, stage))
     return StageText(corpus, plan, held_out, notes)
 
 
-def held_out_of(stage: Stage, corpus: Corpus) -> list[int]:
-    """Rows that a stage never learns from; more of them where it is judged by the neighbourhoods of its text."""
-    if stage.fit is None or len(corpus) < JUDGED_ROWS:  # of which a tenth would be too few for a judgement
+def held_out_of(corpus: Corpus, *, fitted: bool) -> list[int]:
+    """Rows that a stage never learns from; more of them where a fit is judged by the neighbourhoods of its text."""
+    if not fitted or len(corpus) < JUDGED_ROWS:  # of which a tenth would be too few for a judgement
         return held_out_rows(corpus, MONITORED_ROWS)
     return held_out_rows(corpus, JUDGED_ROWS, one_in=10)
 

@@ -1,0 +1,66 @@
+"""What to do with the encoder next, ready to be copied."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from isotrope.reporting.markup import Html, fill, joined
+
+if TYPE_CHECKING:
+    from isotrope.reporting.report import Report
+    from isotrope.reporting.runs import RunFacts
+
+SHELL = """# the nearest rows to a query
+isotrope index {text} --model {encoder} --output {index}
+isotrope search {index} "your question"
+
+# every row with its vector; groups that say the same; what the text is about
+isotrope encode {text} --model {encoder} --output vectors.parquet
+isotrope duplicates {text} --model {encoder}
+isotrope cluster {text} --model {encoder}
+
+# is it better? on text that it has not seen, or on a hundred pairs that you graded
+isotrope compare {model} {encoder} other-text.txt
+isotrope evaluate {model} {encoder} --pairs graded.csv"""
+PYTHON = """from sentence_transformers import SentenceTransformer
+
+model = SentenceTransformer({encoder!r})
+vectors = model.encode(["A new sentence."])"""
+BLOCK = "<pre><code>{code}</code></pre>"
+
+
+def commands(found: Report) -> Html:
+    """For the encoder of each run, in Python and in the shell."""
+    parts = []
+    for run in found.runs:
+        if len(found.runs) > 1:
+            parts.append(fill("<h3>{name}</h3>", name=run.facts.name))
+        parts.append(fill(BLOCK, code=PYTHON.format(encoder=str(run.facts.folder / "encoder"))))
+        if len(found.runs) == 1:
+            parts.append(fill(BLOCK, code=shell(run.facts)))
+    return joined(parts)
+
+
+def shell(facts: RunFacts) -> str:
+    """Command lines, with the text as the run read it."""
+    return SHELL.format(
+        text=_text(facts),
+        encoder=shlex.quote(str(facts.folder / "encoder")),
+        model=shlex.quote(facts.model),
+        index=shlex.quote(f"{facts.folder.name or 'text'}.index"),
+    )
+
+
+def _text(facts: RunFacts) -> str:
+    """The table and the options that say what its text is."""
+    files = facts.texts[-1]["sources"] if facts.texts else []
+    name = shlex.quote(files[0]) if len(files) == 1 and facts.record and facts.record.files else "TEXT"
+    read = facts.record.text if facts.record else {}
+    options = [
+        ("--column", read.get("column")),
+        ("--columns", ",".join(read.get("columns") or [])),
+        ("--join", read.get("join")),
+    ]
+    said = "".join(f" {option} {shlex.quote(value)}" for option, value in options if value)
+    return f"{name}{said}{' --strip-html' if read.get('strip_html') else ''}"
