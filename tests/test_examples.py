@@ -15,6 +15,8 @@ from isotrope import recipes
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PAPERS = sorted((EXAMPLES / "papers").glob("*.py"))
 OWN = sorted((EXAMPLES / "own_parts").glob("*.py"))
+TUTORIALS = sorted((EXAMPLES / "tutorials").glob("*.py"))
+INTEGRATIONS = sorted((EXAMPLES / "integrations").glob("*.py"))
 
 
 def example(file: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -63,3 +65,4 @@ def test_they_are_short() -> None:
     lines = {file.stem: len(file.read_text().splitlines()) for file in (*PAPERS, *OWN)}
     assert all(lines[file.stem] <= 75 for file in PAPERS), lines
     assert all(lines[file.stem] <= 55 for file in OWN), lines
+    assert all(len(file.read_text().splitlines()) <= 80 for file in (*TUTORIALS, *INTEGRATIONS))
