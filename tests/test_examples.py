@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -66,3 +69,14 @@ def test_they_are_short() -> None:
     assert all(lines[file.stem] <= 75 for file in PAPERS), lines
     assert all(lines[file.stem] <= 55 for file in OWN), lines
     assert all(len(file.read_text().splitlines()) <= 80 for file in (*TUTORIALS, *INTEGRATIONS))
+
+
+def test_the_notebook_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((EXAMPLES / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+    names: dict[str, object] = {"__name__": "notebook"}
+    for cell in (cell for cell in cells if cell["cell_type"] == "code"):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec("".join(cell["source"]), names)
+        assert printed.getvalue() == "".join(cell["outputs"][0]["text"])

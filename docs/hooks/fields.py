@@ -17,7 +17,6 @@ from typing import Any, get_args, get_origin
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
-from isotrope.heads.tower import Heads
 from isotrope.parts import Registry, Section, kind_of, registry_of
 from isotrope.recipes.schema import Stage, Views
 from isotrope.views.drawn import DRAWN
@@ -132,8 +131,8 @@ def _inside(field: FieldInfo) -> Registry[Any] | None:
 def _type(field: FieldInfo) -> str:
     if registry_of(field) or _inside(field):
         return "a section" if get_origin(field.annotation) is not dict else "sections by name"
-    if model := _model(field.annotation):
-        return f"a section ({model.__name__})" if model is not Heads else "a section"
+    if _model(field.annotation):
+        return "a section"
     return " ".join([_named(field.annotation), *(_bound(one) for one in field.metadata)]).strip()
 
 
@@ -147,7 +146,7 @@ def _named(annotation: Any) -> str:
     arguments = [_named(one) for one in get_args(annotation) if one is not Ellipsis]
     words = list(dict.fromkeys(word for word in arguments if word))
     if get_origin(annotation) in (tuple, list):
-        return f"list of {' and '.join(words)}"
+        return f"list of {' and '.join(words)}".replace("list of list", "list of lists")
     if get_origin(annotation) is dict:
         return "sections by name"
     if words and get_origin(annotation) is not None:

@@ -6,13 +6,15 @@ and a link to a file that is not there ends the build.
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from pathlib import Path
+from typing import Any
 
 LINK = re.compile(r"(?<=\]\()(?P<path>[^)\s#:]+)(?P<anchor>#[^)\s]*)?(?=\))")
 ROOT = Path(__file__).parents[2]
-LANGUAGES = {".py": "python", ".toml": "toml", ".ipynb": "json"}
+LANGUAGES = {".py": "python", ".toml": "toml"}
 
 
 def targets(page: str, markdown: str) -> dict[str, str]:
@@ -40,6 +42,8 @@ def content(file: str) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         return _without_front_matter(text)
+    if path.suffix == ".ipynb":
+        return "\n\n".join(_cell(one) for one in json.loads(text)["cells"])
     language = LANGUAGES.get(path.suffix, "text")
     return f"{search}# {file}\n\n````{language}\n{text}````\n"
 
@@ -84,6 +88,15 @@ def linked_from_copy(file: str) -> set[str]:
     text = (ROOT / file).read_text(encoding="utf-8")
     aims = {posixpath.normpath(posixpath.join(posixpath.dirname(file), link["path"])) for link in LINK.finditer(text)}
     return {aim for aim in aims if not aim.startswith(("docs/", "..")) and (ROOT / aim).exists()}
+
+
+def _cell(cell: dict[str, Any]) -> str:
+    """A cell of a notebook, and what it printed."""
+    source = "".join(cell["source"])
+    if cell["cell_type"] == "markdown":
+        return source
+    printed = "".join(line for output in cell["outputs"] for line in output.get("text", ()))
+    return f"```python\n{source}\n```\n\n```text\n{printed}```"
 
 
 def _without_front_matter(text: str) -> str:
