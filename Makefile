@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_DISABLE_TELEMETRY := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test sweep figures faults fuzz lint clean
+.PHONY: demo test sweep figures faults fuzz lint docs clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m isotrope demo
@@ -37,11 +37,16 @@ lint: $(VENV)/ready
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# the documentation as a site, in site/: a link that leads nowhere is an error; its code runs in the tests
+docs: $(VENV)/ready
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+	@echo "site/index.html"
+
 # torch first and by itself: the constraint picks the CPU build, and what follows finds it installed
 $(VENV)/ready: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[offline,views,baselines,plots,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[offline,views,baselines,plots,docs,dev]'
 	@touch $@
 
 clean:

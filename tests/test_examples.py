@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import io
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -15,6 +18,8 @@ from isotrope import recipes
 EXAMPLES = Path(__file__).parents[1] / "examples"
 PAPERS = sorted((EXAMPLES / "papers").glob("*.py"))
 OWN = sorted((EXAMPLES / "own_parts").glob("*.py"))
+TUTORIALS = sorted((EXAMPLES / "tutorials").glob("*.py"))
+INTEGRATIONS = sorted((EXAMPLES / "integrations").glob("*.py"))
 
 
 def example(file: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
@@ -63,3 +68,15 @@ def test_they_are_short() -> None:
     lines = {file.stem: len(file.read_text().splitlines()) for file in (*PAPERS, *OWN)}
     assert all(lines[file.stem] <= 75 for file in PAPERS), lines
     assert all(lines[file.stem] <= 55 for file in OWN), lines
+    assert all(len(file.read_text().splitlines()) <= 80 for file in (*TUTORIALS, *INTEGRATIONS))
+
+
+def test_the_notebook_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    cells = json.loads((EXAMPLES / "notebook.ipynb").read_text(encoding="utf-8"))["cells"]
+    names: dict[str, object] = {"__name__": "notebook"}
+    for cell in (cell for cell in cells if cell["cell_type"] == "code"):
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec("".join(cell["source"]), names)
+        assert printed.getvalue() == "".join(cell["outputs"][0]["text"])
