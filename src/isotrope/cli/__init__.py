@@ -34,6 +34,7 @@ from isotrope.cli import (
     pretrain,
     recipes,
     reproduce,
+    serve,
     sweep,
     train,
     tune,
@@ -49,6 +50,7 @@ for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretr
 app.command()(tune.tune)
 app.command()(index.index)
 app.command()(index.search)
+app.command()(serve.serve)
 app.command()(groups.paraphrases)
 app.command()(groups.duplicates)
 app.command()(groups.cluster)
