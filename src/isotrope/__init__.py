@@ -9,6 +9,7 @@
     encode          a file or table of sentences -> vectors
     index           a table made searchable by meaning; an index grows
     search          the rows of an index nearest to a query
+    serve           encoders over HTTP: OpenAI's embeddings API, similarity, search, and a page
     paraphrases     the pairs of texts that are most similar
     duplicates      groups of rows that say the same
     cluster         groups of rows by meaning, and the words that name each
@@ -61,6 +62,7 @@ if TYPE_CHECKING:
     from isotrope.retrieval.duplicates import duplicates, paraphrases
     from isotrope.retrieval.indexing import index
     from isotrope.retrieval.searching import Index, search
+    from isotrope.serving.server import serve
     from isotrope.text.aligned import aligned_pairs
     from isotrope.text.pairs import clean_pairs, entailment_pairs
     from isotrope.training.leaderboard import Tuning
@@ -111,6 +113,7 @@ __all__ = [
     "reproduce",
     "reproductions",
     "search",
+    "serve",
     "sweep",
     "train",
     "train_seeds",
@@ -154,6 +157,7 @@ _HOME = {
     "reproduce": "papers.reproduction",
     "reproductions": "papers.published",
     "search": "retrieval.searching",
+    "serve": "serving.server",
     "sweep": "papers.sweeping",
     "train": "training.run",
     "train_seeds": "training.seeds",

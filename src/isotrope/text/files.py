@@ -43,6 +43,11 @@ def read_rows(path: str | Path, wanted: tuple[str, ...] = ()) -> Iterator[Row | 
         yield from _READERS[file_kind(path)](stream, shown_path(path), wanted)
 
 
+def stream_rows(stream: BinaryIO, name: str) -> Iterator[Row | None]:
+    """The same of bytes that are in memory, or come from elsewhere; `name` says what kind they are of."""
+    yield from _READERS[file_kind(name)](stream, name, ())
+
+
 def file_kind(path: str | Path) -> str:
     """`txt`, `csv`, `tsv`, `jsonl` or `parquet`, from the name. Standard input is `txt`."""
     if str(path) == "-":

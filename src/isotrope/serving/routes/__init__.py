@@ -1,0 +1,1 @@
+"""What can be asked: each file makes a router for a service."""

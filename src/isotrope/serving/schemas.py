@@ -1,0 +1,167 @@
+"""What requests and answers look like; the OpenAPI document at /openapi.json is made of it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+
+MODEL = Field(None, description="A name of /v1/models; without it the first.")
+Token = Annotated[StrictInt, Field(ge=0, lt=2**31)]
+
+
+class EmbeddingsRequest(BaseModel):
+    """OpenAI's request. `normalize` is ours: vectors of length one."""
+
+    model_config = ConfigDict(json_schema_extra={"example": {"input": ["A dog runs.", "A cat sleeps."]}})
+
+    input: StrictStr | list[StrictStr] | list[Token] | list[list[Token]] = Field(
+        description="A text, texts, a token array or token arrays. Tokens are those of the model's own tokenizer."
+    )
+    model: StrictStr | None = MODEL
+    encoding_format: Literal["float", "base64"] | None = Field("float", description="base64: little-endian float32.")
+    dimensions: StrictInt | None = Field(None, ge=1, description="The first so many of each vector.")
+    normalize: StrictBool | None = Field(None, description="Vectors of length one; without it as the server is set.")
+    user: StrictStr | None = Field(None, description="Taken and not used.")
+
+
+class Embedding(BaseModel):
+    """One vector."""
+
+    object: Literal["embedding"]
+    index: int
+    embedding: list[float] | str
+
+
+class Usage(BaseModel):
+    """Tokens that were encoded, special ones among them."""
+
+    prompt_tokens: int
+    total_tokens: int
+
+
+class EmbeddingsAnswer(BaseModel):
+    """Vectors in the order of the inputs."""
+
+    object: Literal["list"]
+    data: list[Embedding]
+    model: str
+    usage: Usage
+
+
+class ModelCard(BaseModel):
+    """A model as OpenAI lists it."""
+
+    id: str
+    object: Literal["model"]
+    created: int
+    owned_by: str
+
+
+class ModelList(BaseModel):
+    """The models that are served."""
+
+    object: Literal["list"]
+    data: list[ModelCard]
+
+
+class SimilarityRequest(BaseModel):
+    """Texts to be compared with each other, or with those of `second`."""
+
+    first: list[StrictStr] = Field(examples=[["A dog runs.", "A hound is running."]])
+    second: list[StrictStr] | None = None
+    model: StrictStr | None = MODEL
+
+
+class SimilarityAnswer(BaseModel):
+    """Cosines: a row for each of `first`."""
+
+    model: str
+    similarity: list[list[float]]
+    usage: Usage
+
+
+class SearchRequest(BaseModel):
+    """A query to an index that the server was started with."""
+
+    query: StrictStr
+    index: StrictStr | None = Field(None, description="A name of /info; without it the first.")
+    k: StrictInt = Field(10, ge=1)
+    where: StrictStr | list[StrictStr] | dict[str, StrictStr | StrictInt | StrictFloat | StrictBool] | None = Field(
+        None, description="Conditions on columns: queue=hardware, score>=4, title~printer; or columns and their values."
+    )
+
+
+class Hit(BaseModel):
+    """A row of an index."""
+
+    row: int
+    cosine: float
+    columns: dict[str, Any]
+
+
+class SearchAnswer(BaseModel):
+    """The rows that are nearest, the nearest first."""
+
+    index: str
+    query: str
+    exact: bool
+    hits: list[Hit]
+
+
+class TextsRequest(BaseModel):
+    """A file, as text."""
+
+    name: StrictStr = Field(description="Its ending says what it is: .txt, .csv, .tsv or .jsonl.")
+    content: StrictStr
+    column: StrictStr | None = Field(None, description="The column that holds the text; without it the likeliest.")
+
+
+class TextsAnswer(BaseModel):
+    """The distinct texts of a file, as far as the server takes them."""
+
+    texts: list[str]
+    column: str
+    columns: list[str]
+    rows: int
+    left_out: int = Field(description="Rows that are blank, that repeat another, or that are beyond the limit.")
+
+
+class PairsRequest(BaseModel):
+    """Texts to choose pairs from."""
+
+    texts: list[StrictStr]
+    models: list[StrictStr] | None = Field(None, description="One or two; without it the first two that are served.")
+    count: StrictInt = Field(100, ge=1)
+    seed: StrictInt = Field(1, ge=0, lt=2**32)
+
+
+class ChosenPair(BaseModel):
+    """A pair to be graded, the cosine that each model gives it, and what it was chosen for."""
+
+    first: str
+    second: str
+    cosines: list[float]
+    chosen_for: Literal["disagreement", "range"]
+
+
+class PairsAnswer(BaseModel):
+    """Pairs in the order in which they are to be graded."""
+
+    models: list[str]
+    pairs: list[ChosenPair]
+
+
+class ErrorBody(BaseModel):
+    """What went wrong."""
+
+    message: str
+    type: str
+    param: str | None
+    code: str
+
+
+class ErrorAnswer(BaseModel):
+    """OpenAI's shape of an error."""
+
+    error: ErrorBody
