@@ -51,7 +51,7 @@ def isotrope_loop(gate: Gate, recipe: str, settings: Settings, model: str, data:
         run = Path(folder)
         corpus = build_corpus([rows_of(data)], stage.columns, run / "corpus")
         training = stage.training
-        plan = plan_batches(corpus, batch_size=training.batch_size, steps=STEPS, seed=1, folder=corpus.folder)
+        plan = plan_batches(corpus, batch_size=training.batch_size, steps=STEPS, seed=1)
         batches = make_batches(corpus, plan, stage, learner.student, learner.guide, run, frozen)
         some = batches.item([0, 1, 2, 3], torch.Generator())
         monitor = Monitor(some, False, lambda: finished(learner.tuned(), started, stage))

@@ -78,7 +78,9 @@ def main() -> None:
     print("|---|---|---|---|---|---|---|")
     for name in options.rows.split(","):
         print(row(WORKS[name], options.model, Path(options.data), options.rounds, options.steps), flush=True)
-    peaks = ", ".join(f"{peak(kind):.0f} {str(kind).removeprefix('torch.')}" for kind in (torch.float32, torch.bfloat16))
+    peaks = ", ".join(
+        f"{peak(kind):.0f} {str(kind).removeprefix('torch.')}" for kind in (torch.float32, torch.bfloat16)
+    )
     print(f"\nLargest matrix products of this run, one thread: {peaks} GFLOP/s")
 
 

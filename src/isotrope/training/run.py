@@ -4,9 +4,9 @@ output/
   run.json       the settings of the run
   recipe.toml    the resolved recipe
   stage-1/ ...   where a recipe has several stages; a single stage lies in the run folder itself
-    corpus/      the text as Arrow, and which rows make which batch
+    corpus/      the text as Arrow
     frozen/      what frozen encoders make of it, where the recipe reads that; draw-*/ what texts are drawn by
-    checkpoint-N/
+    checkpoint-N/    these three until the run is done, unless training.keep_checkpoints is on
     log.jsonl
   encoder/       the result, a sentence-transformers folder
 """
