@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
 
 import isotrope
 from isotrope import recipes
@@ -71,6 +72,12 @@ class _Bar(RunBar):
 
     def move(self, step: int) -> None:
         super().move(step)
+        if step == 1:  # the second step, which only warms up, is counted
+            self.counter = FlopCounterMode(display=False)
+            self.counter.__enter__()
+        elif step == 2:
+            self.counter.__exit__(None, None, None)
+            self.gate.facts["gflop"] = self.counter.get_total_flops() / 1e9
         self.gate()
 
 
@@ -136,6 +143,19 @@ def _parts(recipe: str, settings: Settings, model: str) -> tuple[Stage, isotrope
     if learner.queue is not None:  # as full as it is in the middle of a run
         learner.queue.push(torch.randn_like(learner.queue.vectors))
     return stage, encoder, learner, frozen
+
+
+def mobile(folder: Path) -> str:
+    """A small MobileBERT with minilm's tokenizer, as a folder: it sees beyond its own tokens, and can't be packed."""
+    from transformers import MobileBertConfig, MobileBertModel
+
+    tokenizer = isotrope.load("minilm").tokenizer
+    sizes = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 4, "intermediate_size": 768}
+    config = MobileBertConfig(vocab_size=len(tokenizer), embedding_size=128, intra_bottleneck_size=192, **sizes)
+    torch.manual_seed(0)
+    MobileBertModel(config).save_pretrained(folder / "bare")
+    tokenizer.save_pretrained(folder / "bare")
+    return str(isotrope.load(folder / "bare", pooling="mean").save(folder / "mobile"))
 
 
 def trainer(gate: Gate, batch: int, bf16: bool, model: str, data: Path) -> None:

@@ -15,7 +15,7 @@ from multiprocessing.connection import Connection
 from statistics import median
 from typing import Any, NamedTuple
 
-WARM_UP = 3  # steps that are not counted
+WARM_UP = 2  # steps that are not counted
 
 
 class Time(NamedTuple):
@@ -27,20 +27,16 @@ class Gate:
     """Stands behind every step of a contestant, who calls it with nothing."""
 
     def __init__(self, pipe: Connection) -> None:
-        self.pipe, self.times, self.left = pipe, [], WARM_UP
+        self.pipe, self.times, self.left, self.facts = pipe, [], WARM_UP, {}
         self._start()
 
     def __call__(self) -> None:
         self.times.append(Time(time.process_time() - self.began.cpu, time.perf_counter() - self.began.wall))
         self.left -= 1
         if not self.left:
-            self.pipe.send((self.times, peak_memory()))
+            self.pipe.send((self.times, self.facts | {"memory": peak_memory()}))
             self.left, self.times = self.pipe.recv(), []
         self._start()
-
-    def tell(self, fact: Any) -> None:
-        """Something about the contestant, before its first step."""
-        self.pipe.send(fact)
 
     def _start(self) -> None:
         self.began = Time(time.process_time(), time.perf_counter())
@@ -54,7 +50,7 @@ class Contestant:
     train: Callable[..., None]
     arguments: tuple[Any, ...] = ()
     times: list[Time] = field(default_factory=list)
-    memory: float = 0.0  # MB
+    facts: dict[str, float] = field(default_factory=dict)  # memory: the most so far, in MB; what the gate was told
 
     def start(self) -> None:
         context = multiprocessing.get_context("spawn")
@@ -66,7 +62,7 @@ class Contestant:
 
     def turn(self, steps: int) -> Time:
         self.pipe.send(steps)
-        times, self.memory = self.pipe.recv()
+        times, self.facts = self.pipe.recv()
         self.times += times
         return Time(*(median(one[k] for one in times) for k in (0, 1)))
 

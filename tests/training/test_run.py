@@ -287,3 +287,13 @@ def test_an_interrupted_cache_goes_on_where_it_was(small: str, tmp_path: Path) -
     wanted = isotrope.load(small).encode([row["source"] for row in PAIRS])
     assert np.allclose(cache[list(range(60))], wanted, atol=1e-5)
     assert cache[[3, 1]].shape == (2, teacher.dim)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_auto_is_settled_when_the_run_begins(
+    there: bool, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": there})
+    train(TEXTS, "sg-opt", small, tmp_path / "run", steps=1, precision="auto", set=NARROW)
+    settled = json.loads((tmp_path / "run" / "run.json").read_text())["training"]["precision"]
+    assert settled == ("bfloat16" if there else "float32")

@@ -20,7 +20,8 @@ from typing import TYPE_CHECKING, Any
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
-from isotrope.encoders.devices import on_device
+from isotrope.encoders.devices import default_device, on_device
+from isotrope.encoders.precision import fastest_precision
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.shaping import Shape
@@ -74,7 +75,7 @@ def train(
         output: the run folder; the encoder lies in `output/encoder`.
         steps: optimiser steps, in place of the recipe's.
         seed: in place of the recipe's.
-        precision: float32, bfloat16 or float16, in place of the recipe's.
+        precision: float32, bfloat16, float16, or auto (bfloat16 where the hardware has it), in place of the recipe's.
         dev: `stsb`, `bundled` or a file of scored pairs, by which the best checkpoint is chosen, or a list with one of
             those for each stage; without it the last is kept.
         data: folder of the data sets that `dev` names.
@@ -113,6 +114,7 @@ def train(
         if teacher is not None:
             chosen |= with_teacher(recipes.load(recipe, chosen), str(teacher))
         resolved = recipes.load(recipe, chosen)
+        resolved = recipes.load(recipe, chosen | _settled_precision(resolved))
         for stage in resolved.stages:
             check_trackers(stage.training.report_to)
         check_splittable(resolved, unit)
@@ -124,6 +126,13 @@ def train(
             scores = development_scores(sets, data, resolved)
             encoder, found = session.run(sentences, shape, column, scores, resume=resume)
     return Run(session.folder, encoder, resolved, session.name, found, time.monotonic() - began, model)
+
+
+def _settled_precision(recipe: Recipe) -> dict[str, str]:
+    """Settings that name what `auto` is here: a resumed run must compute in the same."""
+    fastest = fastest_precision(default_device())
+    stages = enumerate(recipe.stages)
+    return {f"stages.{k}.training.precision": fastest for k, one in stages if one.training.precision == "auto"}
 
 
 def _recipe_of(folder: Path, model: Any, purpose: Purpose, *, resume: bool) -> str:
