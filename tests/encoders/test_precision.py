@@ -12,6 +12,7 @@ from sentence_transformers import SentenceTransformer
 import isotrope
 from isotrope.encoders.foreign import ForeignEncoder
 from isotrope.encoders.loading import BUNDLED, load_any
+from isotrope.encoders.precision import fastest_precision
 from isotrope.io.errors import IsotropeError
 
 TEXTS = ["A cat sat.", "Dogs bark loudly at night in the old town.", "Hello!"]
@@ -51,3 +52,21 @@ def test_an_encoder_of_any_make_has_it_too() -> None:
 def test_an_unknown_precision_is_refused() -> None:
     with pytest.raises(IsotropeError, match=r"unknown precision 'bfloat'.*choose from float32, bfloat16, float16"):
         load_any(precision="bfloat")
+
+
+@pytest.mark.parametrize(
+    ("found", "precision"),
+    [
+        ({"avx2": True, "avx512_f": True}, "float32"),  # which imitate it, slowly
+        ({"avx512_bf16": True}, "bfloat16"),
+        ({"amx_bf16": True}, "bfloat16"),
+        ({"amx_bf16": False, "avx512_bf16": False}, "float32"),
+    ],
+)
+def test_the_fastest_is_what_the_processor_has(
+    found: dict[str, bool], precision: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: found, raising=False)
+    assert fastest_precision("cpu") == precision
+    monkeypatch.delattr(torch.cpu, "get_capabilities")  # older versions of torch
+    assert fastest_precision("cpu") == "float32"

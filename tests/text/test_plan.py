@@ -11,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotrope.io.errors import IsotropeError
-from isotrope.text import plan as plan_module
+from isotrope.text import epochs as epochs_module
 from isotrope.text.corpus import Corpus, build_corpus
+from isotrope.text.epochs import _Batches, _repeats
 from isotrope.text.permutation import permuted
-from isotrope.text.plan import Plan, _Batches, _repeats, for_process, plan_batches
+from isotrope.text.plan import Plan, for_process, plan_batches
 
 PAIR = ("sentence1", "sentence2")
 
@@ -29,8 +30,8 @@ def batches(plan: Plan) -> list[list[int]]:
 
 def test_without_duplicates_the_plan_is_the_order_cut_into_batches(tmp_path: Path) -> None:
     corpus = sentences(tmp_path, [f"Sentence {i}." for i in range(103)])
-    plan = plan_batches(corpus, batch_size=10, epochs=3, seed=5, folder=tmp_path)
-    assert (len(plan), plan.steps_per_epoch) == (30, 10)
+    plan = plan_batches(corpus, batch_size=10, epochs=3, seed=5)
+    assert len(plan) == 30
     expected = [permuted(0, 103, 103, 5, epoch)[:100].reshape(10, 10) for epoch in range(3)]
     assert batches(plan) == np.concatenate(expected).tolist()
     assert [plan.epoch_of(k) for k in (0, 9, 10, 19, 20, 29)] == [0, 0, 1, 1, 2, 2]
@@ -38,42 +39,53 @@ def test_without_duplicates_the_plan_is_the_order_cut_into_batches(tmp_path: Pat
 
 def test_the_same_again_and_another_by_seed(tmp_path: Path) -> None:
     corpus = sentences(tmp_path, [f"Sentence {i % 80}." for i in range(100)])
-    first = batches(plan_batches(corpus, batch_size=8, epochs=2, seed=1, folder=tmp_path))
-    assert batches(plan_batches(corpus, batch_size=8, epochs=2, seed=1, folder=tmp_path)) == first
-    assert batches(plan_batches(corpus, batch_size=8, epochs=2, seed=2, folder=tmp_path)) != first
-    longer = plan_batches(corpus, batch_size=8, steps=2 * len(first), seed=1, folder=tmp_path)
+    first = batches(plan_batches(corpus, batch_size=8, epochs=2, seed=1))
+    assert batches(plan_batches(corpus, batch_size=8, epochs=2, seed=1)) == first
+    assert batches(plan_batches(corpus, batch_size=8, epochs=2, seed=2)) != first
+    longer = plan_batches(corpus, batch_size=8, steps=2 * len(first), seed=1)
     assert batches(longer)[: len(first)] == first  # a longer run begins as the shorter one did
 
 
 def test_steps_take_as_many_epochs_as_they_need(tmp_path: Path) -> None:
     corpus = sentences(tmp_path, [f"Sentence {i}." for i in range(25)])
 
-    def planned(**length: Any) -> tuple[int, int, int]:
-        plan = plan_batches(corpus, batch_size=10, seed=1, folder=tmp_path, **length)
-        return len(plan), plan.steps_per_epoch, plan.epoch_of(len(plan) - 1)
+    def planned(**length: Any) -> tuple[int, int]:
+        plan = plan_batches(corpus, batch_size=10, seed=1, **length)
+        return len(plan), plan.epoch_of(len(plan) - 1)
 
-    assert planned(steps=1) == (1, 2, 0)
-    assert planned(steps=7, epochs=1) == (7, 2, 3)
-    assert planned() == (2, 2, 0)
-    assert planned(epochs=1.5) == (3, 2, 1)
-    assert planned(epochs=0.1) == (1, 2, 0)
-    assert planned(epochs=2, drop_last=False) == (6, 3, 1)
+    assert planned(steps=1) == (1, 0)
+    assert planned(steps=7, epochs=1) == (7, 3)
+    assert planned() == (2, 0)
+    assert planned(epochs=1.5) == (3, 1)
+    assert planned(epochs=0.1) == (1, 0)
+    assert planned(epochs=2, drop_last=False) == (6, 1)
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_a_billion_steps_are_planned_at_once(tmp_path: Path, repeated: bool) -> None:
+    """And batch k of a resumed run is that of the first: nothing is kept but what the text and the seed say."""
+    texts = [f"Sentence {i % 40 if repeated else i}." for i in range(103)]
+    plan = plan_batches(sentences(tmp_path, texts), batch_size=10, steps=10**9, seed=5)
+    assert len(plan) == 10**9
+    resumed = pickle.loads(pickle.dumps(plan))
+    assert resumed[777].tolist() == [plan[k].tolist() for k in range(778)][-1]
+    assert resumed.epoch_of(777) == plan.epoch_of(777) > 70
+    if not repeated:
+        assert plan.epoch_of(10**9 - 1) == 10**8 - 1
+        assert plan[10**9 - 1].tolist() == permuted(0, 103, 103, 5, 10**8 - 1)[90:100].tolist()
 
 
 def test_what_is_left_of_an_epoch_comes_in_a_smaller_batch(tmp_path: Path) -> None:
     corpus = sentences(tmp_path, [f"Sentence {i}." for i in range(25)])
-    plan = plan_batches(corpus, batch_size=10, epochs=2, seed=1, drop_last=False, folder=tmp_path)
+    plan = plan_batches(corpus, batch_size=10, epochs=2, seed=1, drop_last=False)
     assert [len(batch) for batch in batches(plan)] == [10, 10, 5] * 2
-    stored = np.load(tmp_path / "plan.npy")
-    assert (stored.shape, stored.dtype) == ((6, 10), np.dtype("int64"))
-    assert (stored[2, 5:] == -1).all()
 
 
 def test_rows_held_out_never_come(tmp_path: Path) -> None:
     corpus = sentences(tmp_path, [f"Sentence {i}." for i in range(25)])
     held_out = [3, 7, 24]
-    plan = plan_batches(corpus, batch_size=4, epochs=2, seed=1, drop_last=False, held_out=held_out, folder=tmp_path)
-    assert (len(plan), plan.steps_per_epoch) == (12, 6)
+    plan = plan_batches(corpus, batch_size=4, epochs=2, seed=1, drop_last=False, held_out=held_out)
+    assert len(plan) == 12
     for epoch in (batches(plan)[:6], batches(plan)[6:]):
         assert sorted(row for batch in epoch for row in batch) == sorted(set(range(25)) - set(held_out))
 
@@ -142,14 +154,18 @@ def test_no_text_is_twice_in_a_batch_and_no_row_is_lost(
     rows = [{"sentence1": f"s{a}", "sentence2": f"s{b}"} for a, b in [*pairs, *((100 + i, 100 + i) for i in range(6))]]
     corpus = build_corpus([rows], PAIR, folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(plan_module, "CHUNK_ROWS", chunk)
-        plan = plan_batches(corpus, batch_size=batch_size, epochs=2, seed=seed, drop_last=drop_last, folder=folder)
-    for batch in batches(plan):
+        patch.setattr(epochs_module, "CHUNK_ROWS", chunk)
+        plan = plan_batches(corpus, batch_size=batch_size, epochs=2, seed=seed, drop_last=drop_last)
+        found = batches(plan)
+        epochs = [plan.epoch_of(k) for k in range(len(plan))]
+        backwards = [plan[k].tolist() for k in reversed(range(len(plan)))]
+    assert backwards[::-1] == found
+    for batch in found:
         texts = [text for row in batch for text in set(rows[row].values())]
         assert len(texts) == len(set(texts))
         assert len(batch) == batch_size or not drop_last
     for epoch in (0, 1):
-        seen = [row for k in range(len(plan)) if plan.epoch_of(k) == epoch for row in plan[k].tolist()]
+        seen = [row for k, batch in enumerate(found) if epochs[k] == epoch for row in batch]
         assert len(seen) == len(set(seen))
         assert drop_last or sorted(seen) == list(range(len(rows)))
 
@@ -157,8 +173,8 @@ def test_no_text_is_twice_in_a_batch_and_no_row_is_lost(
 def test_many_identical_rows_shrink_the_epoch_and_nothing_else(tmp_path: Path) -> None:
     """40% of the rows are one sentence: each batch has it once, and the epoch ends with the other sentences."""
     corpus = sentences(tmp_path, ["Same."] * 400 + [f"Sentence {i}." for i in range(600)])
-    plan = plan_batches(corpus, batch_size=16, seed=1, folder=tmp_path)
-    assert len(plan) == plan.steps_per_epoch == 600 // 15
+    plan = plan_batches(corpus, batch_size=16, seed=1)
+    assert len(plan) == 600 // 15
     assert all(sum(row < 400 for row in batch) == 1 for batch in batches(plan))
 
 
@@ -169,7 +185,7 @@ def test_a_million_rows_take_seconds(tmp_path: Path) -> None:
         keys = np.random.default_rng(1).permutation(np.arange(1_000_000) // copies)[:, None]
         corpus: Any = _Keys(keys)
         start = time.process_time()
-        plan = plan_batches(corpus, batch_size=512, seed=1, folder=folder)
+        plan = plan_batches(corpus, batch_size=512, seed=1)
         assert time.process_time() - start < 3
         assert len(plan) == 1953
         assert all(len(np.unique(keys[plan[k]])) == 512 for k in range(0, 1953, 50))
@@ -190,11 +206,11 @@ class _Keys:
 
 def test_a_plan_reopens_in_another_process(tmp_path: Path) -> None:
     corpus = sentences(tmp_path, [f"Sentence {i}." for i in range(2000)])
-    plan = plan_batches(corpus, batch_size=10, epochs=2, seed=1, folder=tmp_path)
+    plan = plan_batches(corpus, batch_size=10, epochs=2, seed=1)
     again = pickle.loads(pickle.dumps(plan))
     assert len(pickle.dumps(plan)) < 1000
     assert batches(again) == batches(plan)
-    assert (again.steps_per_epoch, again.epoch_of(250)) == (plan.steps_per_epoch, 1)
+    assert again.epoch_of(250) == 1
 
 
 # -- several processes -------------------------------------------------------------------------------------------------
@@ -219,8 +235,7 @@ def test_a_batch_that_cannot_be_shared_equally_is_refused() -> None:
 def test_too_little_text_is_told_with_what_to_do(tmp_path: Path) -> None:
     def refused(texts: list[str], batch_size: int) -> str:
         with pytest.raises(IsotropeError) as caught:
-            plan_batches(sentences(tmp_path, texts), batch_size=batch_size, seed=1, folder=tmp_path)
-        assert not (tmp_path / "plan.npy").exists()
+            plan_batches(sentences(tmp_path, texts), batch_size=batch_size, seed=1)
         return str(caught.value)
 
     few = refused([f"Sentence {i}." for i in range(12)], 64)
@@ -233,4 +248,4 @@ def test_too_little_text_is_told_with_what_to_do(tmp_path: Path) -> None:
 def test_too_few_pairs_are_called_pairs(tmp_path: Path) -> None:
     rows = [{"sentence1": f"a{i}", "sentence2": f"b{i}"} for i in range(3)]
     with pytest.raises(IsotropeError, match=r"^the corpus \(the given text\) has 3 pairs, batch_size is 4"):
-        plan_batches(build_corpus([rows], PAIR, tmp_path), batch_size=4, seed=1, folder=tmp_path)
+        plan_batches(build_corpus([rows], PAIR, tmp_path), batch_size=4, seed=1)

@@ -54,7 +54,6 @@ def maker(small: str, folder_of_runs: Path) -> Make:
             steps=batches_wanted,
             epochs=stage.training.epochs,
             seed=1,
-            folder=corpus.folder,
         )
         batches = make_batches(corpus, plan, stage, student, learner.guide, run, frozen)
         monitored = batches.item([0, 1, 2, 3], torch.Generator())

@@ -77,6 +77,7 @@ def test_guided_negatives_in_a_run(recipe: str, small: str, tmp_path: Path) -> N
 
 def test_a_resumed_run_looks_up_what_is_there(small: str, tmp_path: Path) -> None:
     settings = SMALL | GUIDED | {"queue.size": 12, "training.eval_steps": 1, "training.save_steps": 2}
+    settings["training.keep_checkpoints"] = True
     whole = train(TEXTS, "simcse", small, tmp_path / "run", steps=4, set=settings)
     before = (tmp_path / "run" / "frozen" / "start-text" / "vectors.npy").stat().st_mtime_ns
     for gone in ("checkpoint-4", "encoder"):

@@ -30,6 +30,7 @@ def figures(run: Any) -> list[dict[str, float]]:
 @pytest.mark.parametrize("recompute", [0, 3])
 def test_a_resumed_run_sees_the_same_neighbours(recompute: int, small: str, tmp_path: Path) -> None:
     settings = SMALL | {"views.second.draw.recompute": recompute, "training.learning_rate": 1e-3}
+    settings["training.keep_checkpoints"] = True
     whole = train(TEXTS, "neighbours", small, tmp_path / "run", steps=6, set=settings)
     tables = {path.name for path in (tmp_path / "run" / "draw-second-text").iterdir()}
     assert tables == {"neighbours-0.npy"} | ({"neighbours-3.npy"} if recompute else set())

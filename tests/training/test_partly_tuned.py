@@ -124,7 +124,12 @@ def test_what_is_measured_and_saved_is_the_average(make: Make) -> None:
 
 def test_a_run_with_the_three_of_them_is_resumed_exactly(tmp_path: Path, small: str) -> None:
     settings = {"training.batch_size": 8, "training.save_steps": 2, "training.eval_steps": 2, "training.layers": 1}
-    settings |= {"training.keep_start": 0.4, "objective.learnable_temperature": True, "objective.temperature_rate": 0.1}
+    settings |= {
+        "training.keep_checkpoints": True,
+        "training.keep_start": 0.4,
+        "objective.learnable_temperature": True,
+        "objective.temperature_rate": 0.1,
+    }
     arguments: dict[str, Any] = {"recipe": "simcse", "model": small, "set": settings, "steps": 4}
     text = bundled_sentences()[:60]
     whole = isotrope.train(text, output=tmp_path / "whole", **arguments)

@@ -46,13 +46,17 @@ OBJECTIVES: dict[str, tuple[str, dict[str, Any]]] = {
     "guided": ("simcse", {"negatives.guided_by": "start", "negatives.threshold": 0.7, "queue.size": 12}),
     "ranking": ("rankcse:start", {}),
     "distil": ("distil", {}),
+    "cached": ("simcse", {"training.gradient_cache": 2, "queue.size": 12}),
 }
 TAUGHT = ("info_nce", "distil")  # by another encoder
 PLAIN = {"training.batch_size": BATCH, "training.dropout": 0.0}
 RUN: dict[str, Any] = {  # with such an epsilon Adam moves by the gradient, not by its sign, however small that is
     "recipe": "sg-opt",
     "steps": 3,
-    "set": PLAIN | NARROW | {"training.eval_steps": 2, "training.learning_rate": 0.5, "training.epsilon": 1.0},
+    "set": PLAIN
+    | NARROW
+    | {"training.eval_steps": 2, "training.learning_rate": 0.5, "training.epsilon": 1.0}
+    | {"training.keep_checkpoints": True},
 }
 Result = tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]  # loss, gradients, buffers after the step
 
@@ -79,7 +83,7 @@ def step(name: str, model: str, folder: Path, rank: int, world: int) -> Result:
     """Loss, gradients and what is remembered of one step over this process's share of the batch."""
     learner = learner_of(name, model)
     corpus = build_corpus([ROWS], learner.stage.columns, folder / f"{name}-{rank}-{world}")
-    plan = plan_batches(corpus, batch_size=BATCH, steps=1, seed=1, folder=corpus.folder)
+    plan = plan_batches(corpus, batch_size=BATCH, steps=1, seed=1)
     reader = learner.guide.reader or learner.student
     known = folder / f"frozen-{name}-{world}"  # the first process fills it for both
     stage = learner.stage
@@ -167,7 +171,7 @@ def test_the_first_process_alone_writes(together: Path, tmp_path: Path) -> None:
     assert written == [[], []]
     files = {str(file.relative_to(together / "run")) for file in (together / "run").rglob("*") if file.is_file()}
     assert {file for file in files if "rng" in file} == {f"checkpoint-3/rng-{rank}.pt" for rank in range(WORLD)}
-    assert {"run.json", "recipe.toml", "log.jsonl", "corpus/plan.npy", "encoder/modules.json"} <= files
+    assert {"run.json", "recipe.toml", "log.jsonl", "corpus/keys.npy", "encoder/modules.json"} <= files
 
 
 def killed_process(folder: Path, model: str) -> None:

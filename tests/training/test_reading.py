@@ -34,7 +34,7 @@ def corpus(tmp_path: Path) -> Corpus:
 def batches(corpus: Corpus, settings: dict[str, Any], *, rank: int = 0, world: int = 1) -> StageBatches:
     stage = recipes.load("simcse", FEW | settings).stages[0]
     encoder = isotrope.load("bundled")
-    plan = plan_batches(corpus, batch_size=8, steps=6, seed=1, folder=corpus.folder)
+    plan = plan_batches(corpus, batch_size=8, steps=6, seed=1)
     draws = prepare_draws(stage, corpus, (), encoder, FrozenEncoders(encoder), corpus.folder)
     return StageBatches(corpus, plan, stage, encoder, encoder, draws=draws, rank=rank, world=world)
 

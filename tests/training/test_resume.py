@@ -26,6 +26,7 @@ TEXTS = bundled_sentences()[:120]
 PAIRS = list(zip(TEXTS, TEXTS[60:] + TEXTS[:60], strict=True))
 STEPS = 9
 OFTEN = {"training.batch_size": 8, "training.eval_steps": 1, "training.save_steps": 3}  # a line of the log each step
+OFTEN["training.keep_checkpoints"] = True  # to be looked at
 NARROW = OFTEN | {"heads.projection.width": 16}
 CASES: dict[str, dict[str, Any]] = {
     "sg-opt": {"sentences": TEXTS, "set": NARROW},

@@ -19,7 +19,7 @@ from isotrope import recipes
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import Corpus, build_corpus
-from isotrope.text.plan import held_out_rows
+from isotrope.text.plan import held_out_rows, plan_batches
 from isotrope.training.run import train
 from isotrope.training.run_folder import differences
 from isotrope.training.teacher_cache import VectorCache
@@ -61,7 +61,7 @@ def done(small: str, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, di
 def test_the_folder_holds_recipe_log_checkpoint_and_encoder(done: tuple[Path, dict[str, Any]]) -> None:
     run, _ = done
     assert {path.name for path in run.iterdir()} == {
-        *("run.json", "recipe.toml", "log.jsonl", "corpus", "checkpoint-2", "checkpoint-4", "encoder", "result.json"),
+        *("run.json", "recipe.toml", "log.jsonl", "corpus", "encoder", "result.json"),
     }  # fmt: skip
     written = recipes.load(run / "recipe.toml")
     assert written == recipes.load("sg-opt", NARROW | {"training.steps": 4})
@@ -69,6 +69,16 @@ def test_the_folder_holds_recipe_log_checkpoint_and_encoder(done: tuple[Path, di
     assert str(saved.pooling) == "cls"
     assert saved.encode(TEXTS[:2]).shape == (2, saved.dim)
     assert "sg-opt" in (run / "encoder" / "README.md").read_text()
+
+
+def test_a_finished_run_takes_little_more_room_than_its_encoder(done: tuple[Path, dict[str, Any]]) -> None:
+    run, arguments = done
+    before = {file: file.stat().st_mtime_ns for file in (run / "encoder").rglob("*")}
+    sizes = {folder: sum(file.stat().st_size for file in folder.rglob("*")) for folder in (run, run / "encoder")}
+    assert sizes[run] < 1.2 * sizes[run / "encoder"]
+    again = train(**arguments, resume=True)  # there is nothing left to do
+    assert again.steps == 4
+    assert {file: file.stat().st_mtime_ns for file in (run / "encoder").rglob("*")} == before
 
 
 def test_the_same_seed_makes_the_same_encoder_and_another_another(
@@ -84,12 +94,15 @@ def test_the_same_seed_makes_the_same_encoder_and_another_another(
 
 
 def test_without_a_development_set_rows_are_held_out_and_the_last_checkpoint_is_kept(
-    done: tuple[Path, dict[str, Any]],
+    done: tuple[Path, dict[str, Any]], tmp_path: Path
 ) -> None:
-    run, _ = done
+    _, arguments = done
+    run = tmp_path / "run"
+    train(**arguments | {"output": run, "set": NARROW | {"training.keep_checkpoints": True}})
     corpus = Corpus(run / "corpus")
     held_out = held_out_rows(corpus, 256)
-    planned = np.load(run / "corpus" / "plan.npy")
+    plan = plan_batches(corpus, batch_size=8, steps=4, seed=1, held_out=held_out)
+    planned = np.stack([plan[k] for k in range(len(plan))])
     assert len(held_out) > 1
     assert planned.shape == (4, 8)
     assert not set(planned.ravel().tolist()) & set(held_out)
@@ -106,7 +119,6 @@ def test_with_one_all_rows_are_trained_on_and_its_score_is_logged(small: str, tm
     dev.write_text("\n".join(["sentence1\tsentence2\tscore", *rows]))
     run = tmp_path / "run"
     train(TEXTS[:40], "sg-opt", small, run, dev=dev, set=NARROW)  # one epoch: five batches of eight
-    assert sorted(np.load(run / "corpus" / "plan.npy").ravel().tolist()) == list(range(40))
     measured = [line for line in log_of(run) if "eval_uniformity" in line]
     assert [line["step"] for line in measured] == [0, 2, 4, 5]
     assert all(-100 <= line["eval_spearman"] <= 100 and "eval_held_out_loss" not in line for line in measured)
@@ -227,7 +239,8 @@ def test_a_stage_begins_with_what_the_one_before_made_and_with_nothing_else_of_i
 def test_a_student_may_learn_from_what_it_began_as(small: str, tmp_path: Path) -> None:
     second = 'guide = { kind = "teacher", model = "previous" }\n        objective.kind = "info-nce"'
     run = tmp_path / "run"
-    train(TEXTS, recipe=two_stages(tmp_path, second), model=small, output=run)
+    settings = {"stages.1.training.keep_checkpoints": True}
+    train(TEXTS, recipe=two_stages(tmp_path, second), model=small, output=run, set=settings)
     weights = load_file(run / "stage-2" / "checkpoint-2" / "model.safetensors")
     key = "backbone.model.encoder.layer.0.output.dense.weight"
     made = encoder_of(run / "stage-1")[key.removeprefix("backbone.model.")]
@@ -237,6 +250,7 @@ def test_a_student_may_learn_from_what_it_began_as(small: str, tmp_path: Path) -
 
 def test_a_teacher_from_disk_teaches_the_same(small: str, tmp_path: Path) -> None:
     settings = SETTINGS | {"queue.size": 16, "training.max_length": 8, "training.dropout": 0.0}  # most are cut
+    settings["training.keep_checkpoints"] = True
     for name, cache in (("disk", True), ("live", False)):
         arguments: dict[str, Any] = {"recipe": "parallel", "model": small, "teacher": small, "steps": 4}
         train(PAIRS, output=tmp_path / name, set=settings | {"guide.cache": cache}, **arguments)
@@ -273,3 +287,13 @@ def test_an_interrupted_cache_goes_on_where_it_was(small: str, tmp_path: Path) -
     wanted = isotrope.load(small).encode([row["source"] for row in PAIRS])
     assert np.allclose(cache[list(range(60))], wanted, atol=1e-5)
     assert cache[[3, 1]].shape == (2, teacher.dim)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_auto_is_settled_when_the_run_begins(
+    there: bool, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": there})
+    train(TEXTS, "sg-opt", small, tmp_path / "run", steps=1, precision="auto", set=NARROW)
+    settled = json.loads((tmp_path / "run" / "run.json").read_text())["training"]["precision"]
+    assert settled == ("bfloat16" if there else "float32")

@@ -18,7 +18,6 @@ from isotrope.cli.options import (
     Data,
     Device,
     Join,
-    Precision,
     Resume,
     RunFolder,
     StripHtml,
@@ -27,6 +26,8 @@ from isotrope.cli.report import WithReport, write_report
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.files import file_kind, open_bytes
+from isotrope.text.readable import check_readable
+from isotrope.text.shaping import Shape
 from isotrope.text.sources import HUB
 
 if TYPE_CHECKING:
@@ -95,6 +96,13 @@ UnitOption = Annotated[
 ]
 
 
+TrainingPrecision = Annotated[
+    Literal["float32", "bfloat16", "float16", "auto"] | None,
+    typer.Option(
+        help="bfloat16 is faster where the processor has it, and less exact; auto: where it has it.",
+        show_default="the recipe's, float32",
+    ),
+]
 SeedCount = Annotated[
     int | None, typer.Option(min=1, help="So many runs, OUTPUT/seed-1 and so on, and how far they lie apart.")
 ]
@@ -119,7 +127,7 @@ def train(
     device: Device = None,
     purpose: Purpose = "both",
     unit: UnitOption = "auto",
-    precision: Precision = None,
+    precision: TrainingPrecision = None,
     resume: Resume = False,
     with_report: WithReport = True,
     allow_code: AllowCode = False,
@@ -139,6 +147,7 @@ def train(
     if seeds and "-" in corpus:
         raise IsotropeError("several seeds read the text more than once; give files, not standard input")
     check_files(corpus)
+    _check_text(corpus, Shape.of(columns, join, strip_html, column=column), column, recipe, chosen)
     resolved = _checked_recipe(recipe, chosen, corpus, allow_code) if recipe else None
     makes_text = resolved and any(stage.views.texts for stage in resolved.stages)  # by models of the Hub, it may be
     if makes_text or set(dev or ()) - {"bundled"} or any(source.startswith(HUB) for source in corpus):
@@ -200,11 +209,22 @@ def check_files(corpus: list[str]) -> None:
                 pass
 
 
+def _check_text(
+    corpus: list[str], shape: Shape, column: str | None, recipe: str | None, chosen: dict[str, str]
+) -> None:
+    """That its first rows can be read, and have text where that is all that is asked for."""
+    from isotrope import recipes
+
+    if recipe:
+        recipes.check_name(recipe)
+    alone = recipe is None or recipes.reads_text_alone(recipe, chosen)
+    check_readable(corpus, shape, column, ("text",) if alone else None)
+
+
 def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str], allow_code: bool) -> Recipe:
     """The recipe, after all that can be said about it and the files without reading them; what is quickest first."""
     from isotrope import recipes
 
-    recipes.check_name(recipe)
     if not allow_code:
         recipes.check_code(recipe)
     resolved = recipes.load(recipe, chosen)

@@ -13,10 +13,12 @@ import torch
 from torch import Tensor, nn
 
 from isotrope.encoders.packing import Batch, lay_out
+from isotrope.encoders.pieces import take
 from isotrope.io.errors import IsotropeError
 
 log = logging.getLogger(__name__)
 
+MARGINS = (0, 1)  # of padding: MobileBERT sees one place beyond the last token
 PROBE_TOLERANCE = 1e-4  # relative to the largest vector component; a leak between sentences is orders above it
 
 
@@ -24,7 +26,10 @@ Layer = Literal["word", "embeddings"]  # the word embeddings, or what is behind 
 
 
 class EmbeddingView(Protocol):
-    """How a sentence is seen differently at the embedding layer; `isotrope.views.embedding` has those of the papers."""
+    """How a sentence is seen differently at the embedding layer; `isotrope.views.embedding` has those of the papers.
+
+    One with an attribute `whole` that is true must see the whole batch at once.
+    """
 
     @property
     def places(self) -> tuple[Layer, ...]:
@@ -48,6 +53,7 @@ class Backbone(nn.Module):
         self.dim: int = self.config.hidden_size
         self.precision = torch.float32  # of the computation; the weights and what comes out are as they are
         self.position_offset, self.packs = 0, False
+        self.margin: int | None = None  # of padding that a row keeps if it is cut; None: rows stay as wide as they are
         self._probe()
 
     @property
@@ -165,7 +171,8 @@ class Backbone(nn.Module):
 
         RoBERTa and its kin count positions from behind a padding id; each beginning is tried. What sees beyond its
         own sentence (MobileBERT's trigrams) or takes no position ids or 4-D mask is padded from then on; where its
-        positions begin is found out all the same, since a view gives them.
+        positions begin is found out all the same, since a view gives them, and how much padding a row must keep where
+        short rows go through it by themselves.
         """
         was_training = self.model.training
         self.model.eval()
@@ -178,6 +185,7 @@ class Backbone(nn.Module):
         if fitting is None:
             log.debug("%s can't be packed exactly; its batches are padded", type(self.model).__name__)
             fitting = next((offset for offset in offsets if self._gives(wanted, padded, offset)), 0)
+            self.margin = next((margin for margin in MARGINS if self._cuts(wanted, padded, margin)), None)
         self.position_offset = fitting
         self.model.train(was_training)
 
@@ -195,6 +203,17 @@ class Backbone(nn.Module):
             found = batch.flatten(self.model(**self.inputs(batch) | positions).last_hidden_state)
         except (TypeError, ValueError, RuntimeError, IndexError) as error:
             log.debug("probe with position offset %d: %s", offset, error)
+            return False
+        return bool((found - wanted).abs().max() <= PROBE_TOLERANCE * wanted.abs().max())
+
+    def _cuts(self, wanted: Tensor, batch: Batch, margin: int) -> bool:
+        """Whether rows come out as wanted, (tokens, dim), if each is cut behind its last token and so much padding."""
+        rows = torch.split(torch.arange(len(batch.input_ids), device=batch.input_ids.device), 1)
+        pieces = [take(batch, row, margin).batch for row in rows]
+        try:
+            found = torch.cat([piece.flatten(self.model(**self.inputs(piece)).last_hidden_state) for piece in pieces])
+        except (TypeError, ValueError, RuntimeError, IndexError) as error:
+            log.debug("probe with rows cut behind %d: %s", margin, error)
             return False
         return bool((found - wanted).abs().max() <= PROBE_TOLERANCE * wanted.abs().max())
 

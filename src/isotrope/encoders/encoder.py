@@ -18,6 +18,7 @@ from torch.nn import functional
 
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch, lay_out
+from isotrope.encoders.pieces import in_pieces
 from isotrope.encoders.pooling import OWN, Pooling, mix
 from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.similarity import Similarities
@@ -160,7 +161,7 @@ class Encoder(Similarities, nn.Module):
 
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """(sentences, dim); `view` alters the embeddings on the way."""
-        return self.pool(batch, self.token_vectors(batch, view))
+        return in_pieces(lambda some, seen: self.pool(some, self.token_vectors(some, seen)), batch, view, self.backbone)
 
     def token_vectors(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """What is pooled: the last layer, or the mean of those that the pooling names. (rows, width, dim)."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from heapq import heapreplace
 from itertools import chain
 from typing import Any
 
@@ -17,8 +18,11 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-ROW_TOKENS = 128  # how long a row is aimed to be; attention costs rows x width^2, so longer rows buy little
-PADDING_ALLOWED = 1.03  # a padded batch this close to the packed one is left padded: its attention is cheaper
+ROW_TOKENS = (32, 128)  # between how many and how many a row is aimed to have
+TRIED = 12  # numbers of rows, of which the best is taken
+# The matrix products of a position cost as much as its attention to so many others. Measured in training, on a BERT 384
+# wide with dropout: 550 in float32, 390 in bfloat16. It is more for wider ones, where the choice hardly matters.
+POSITION_COST = 500
 
 
 @dataclass(frozen=True)
@@ -126,20 +130,29 @@ def widened(tensor: Tensor, width: int, value: int) -> Tensor:
     return functional.pad(tensor, (0, width - tensor.shape[1]), value=value)
 
 
-def plan_rows(lengths: Sequence[int], row_tokens: int = ROW_TOKENS) -> list[list[int]]:
-    """Which sentences share a row: the longest first, each into the row that is emptiest.
-
-    The number of rows is fixed beforehand, so the rows come out even and the width is what the fullest one needs.
-    One sentence a row is kept when padding would cost next to nothing.
+def plan_rows(lengths: Sequence[int]) -> list[list[int]]:
+    """Which sentences share a row. Long rows waste few positions, short ones have the cheaper attention: of rows of
+    several lengths, and of one sentence a row, those that cost least.
     """
     longest, total = max(lengths), sum(lengths)
-    count = max(1, round(total / max(longest, row_tokens)))
+    order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+    fewest, most = (max(1, round(total / max(longest, tokens))) for tokens in reversed(ROW_TOKENS))
+    counts = range(fewest, most + 1, 1 + (most - fewest) // TRIED)
+    plans = [even_rows(lengths, order, count) for count in counts]
+    return min([[[i] for i in range(len(lengths))], *plans], key=lambda rows: _cost(lengths, rows))
+
+
+def even_rows(lengths: Sequence[int], order: Sequence[int], count: int) -> list[list[int]]:
+    """So many rows: each sentence, the longest first, into the row that is emptiest. So they come out even."""
     rows: list[list[int]] = [[] for _ in range(count)]
-    filled = [0] * count
-    for i in sorted(range(len(lengths)), key=lambda i: -lengths[i]):
-        emptiest = min(range(count), key=filled.__getitem__)
-        rows[emptiest].append(i)
-        filled[emptiest] += lengths[i]
-    if longest * len(lengths) <= PADDING_ALLOWED * max(filled) * count:
-        return [[i] for i in range(len(lengths))]
+    filled = [(0, k) for k in range(count)]  # a heap
+    for i in order:
+        tokens, k = filled[0]
+        rows[k].append(i)
+        heapreplace(filled, (tokens + lengths[i], k))
     return rows
+
+
+def _cost(lengths: Sequence[int], rows: list[list[int]]) -> int:
+    width = max(sum(lengths[i] for i in row) for row in rows)
+    return len(rows) * width * (POSITION_COST + width)

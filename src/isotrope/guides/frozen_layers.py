@@ -9,6 +9,7 @@ import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
 
+from isotrope.encoders.pieces import in_pieces
 from isotrope.guides.base import Guide, GuideSpec, LoadTeacher
 from isotrope.io.errors import IsotropeError
 
@@ -82,16 +83,20 @@ class FrozenLayers(Guide):
     @torch.no_grad()
     def forward(self, batch: Batch, student: Encoder, view: EmbeddingView | None = None) -> Tensor:
         """(sentences, layers, dim), or (sentences, dim) where the sampler chooses."""
+        h = in_pieces(self._vectors, batch, view, self.backbone)  # (sentences, layers, dim)
+        if self.shares is None:
+            return h
+        chosen = torch.multinomial(self.shares, len(h), replacement=True).to(h.device)
+        return h[torch.arange(len(h), device=h.device), chosen]
+
+    def _vectors(self, batch: Batch, view: EmbeddingView | None) -> Tensor:
+        """(sentences, layers, dim)."""
         states = self.backbone.hidden_states(batch, view)
         pooled = []
         for layer in self.layers:
             tokens, mask = batch.unpack(states[layer])
             pooled.append(self.pool({"token_embeddings": tokens, "attention_mask": mask})["sentence_embedding"])
-        h = torch.stack(pooled, dim=1)  # (sentences, layers, dim)
-        if self.shares is None:
-            return h
-        chosen = torch.multinomial(self.shares, len(h), replacement=True).to(h.device)
-        return h[torch.arange(len(h), device=h.device), chosen]
+        return torch.stack(pooled, dim=1)
 
     def _shares(self, spec: FrozenLayersSpec) -> Tensor | None:
         """How likely each layer is drawn; None where all are shown."""

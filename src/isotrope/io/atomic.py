@@ -14,8 +14,6 @@ from functools import lru_cache
 from glob import escape
 from pathlib import Path
 
-from psutil import pid_exists
-
 from isotrope.io.errors import IsotropeError, reason
 from isotrope.io.hashes import digest
 
@@ -115,6 +113,8 @@ def holder() -> str:
 
 def is_gone(machine: str, process: int, silent: float, longest: float) -> bool:
     """Whether a holder has ended; one on another machine or in another container, if it was silent for too long."""
+    from psutil import pid_exists  # slow to import
+
     return not pid_exists(process) if machine == _machine() else silent > longest
 
 

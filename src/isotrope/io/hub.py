@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import ssl
-import urllib.error
-import urllib.request
 
 HUB = os.environ.get("HF_ENDPOINT", "https://huggingface.co")
 HUB_PATIENCE = 3  # seconds
@@ -21,6 +18,10 @@ def stay_offline_without_hub() -> None:
 
 def hub_answers() -> bool:
     """Whether the Hugging Face Hub says anything at all."""
+    import ssl  # these are slow to import, and seldom needed
+    import urllib.error
+    import urllib.request
+
     try:
         urllib.request.urlopen(urllib.request.Request(HUB, method="HEAD"), timeout=HUB_PATIENCE).close()
     except urllib.error.HTTPError:

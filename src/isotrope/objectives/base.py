@@ -24,6 +24,7 @@ class Objective(Spec):
     compares: ClassVar[bool] = True  # the student's vectors with a guide's
     label: ClassVar[str] = "contrast"  # of its part of the loss, in the log
     symmetric: ClassVar[bool] = False  # whether it counts both directions anyway
+    of_vectors: ClassVar[bool] = True  # whether it reads sentences by their vectors
 
     @property
     def layered(self) -> bool:

@@ -26,6 +26,7 @@ class MaskedLanguageModel(Weighted):
     masked: float = Field(default=0.15, gt=0, lt=1)
     reads: ClassVar[tuple[str, ...]] = ("first",)
     compares: ClassVar[bool] = False
+    of_vectors: ClassVar[bool] = False
     label: ClassVar[str] = "mlm"
 
     def state(self, student: Encoder) -> nn.Module:

@@ -9,7 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from isotrope.recipes.code import check_code, foreign_code
-from isotrope.recipes.files import check_name, names, source, variants
+from isotrope.recipes.files import check_name, names, reads_text_alone, source, variants
 
 if TYPE_CHECKING:
     from isotrope.recipes.library import Row, load, overview, to_toml
@@ -25,6 +25,7 @@ __all__ = [
     "load",
     "names",
     "overview",
+    "reads_text_alone",
     "source",
     "to_toml",
     "variants",

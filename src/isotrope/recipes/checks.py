@@ -194,6 +194,19 @@ def _constant(stage: Stage) -> Iterator[str]:
         yield "guide.cache keeps one vector of each text; guide.dropout would draw a new one each time: leave out one"
 
 
+def _gradient_cache(stage: Stage) -> Iterator[str]:
+    if stage.training.gradient_cache is None:
+        return
+    by_vectors = stage.objective.reads and stage.objective.of_vectors
+    if not (by_vectors or stage.distillation.models or stage.supervision.texts):
+        yield (
+            "training.gradient_cache has no effect: it is for sentence vectors, and objective.kind "
+            f"'{stage.objective.kind}' makes none; leave it out"
+        )
+    if stage.training.gradient_checkpointing:
+        yield "training.gradient_cache has every activation computed again already; leave out gradient_checkpointing"
+
+
 RULES = (
     _reads,
     _columns,
@@ -207,4 +220,5 @@ RULES = (
     _labels,
     _drawn,
     _constant,
+    _gradient_cache,
 )

@@ -23,6 +23,7 @@ else:
 Table = dict[str, Any]
 FOLDER = files("isotrope.recipes") / "presets"
 SUFFIX = ".toml"
+OTHER_COLUMNS = re.compile(r"\b(column|texts|negative|also|supervision|stages)\b")  # by which a recipe may read those
 DEEPEST = 16  # tables and lists within each other
 TOO_DEEP = f"sections or lists are more than {DEEPEST} deep; a recipe has a few"
 
@@ -61,6 +62,11 @@ def read(name: str | Path) -> Table:
     """The file as nested tables, its variants among them."""
     where, _ = split_name(name)
     return parse(source(where), shown_name(where))
+
+
+def reads_text_alone(name: str | Path, settings: Iterable[str] = ()) -> bool:
+    """Whether it is plain from the file and the keys of settings that nothing but the column `text` is read."""
+    return not any(OTHER_COLUMNS.search(text) for text in (source(name), *settings))
 
 
 def check_name(name: str | Path) -> None:

@@ -89,9 +89,11 @@ class Training(Section):
     patience_counts: Literal["no-new-best", "drops"] = "no-new-best"  # drops: falls below the score before, of all time
     selection: Literal["cosine", "best-of-four"] = "cosine"  # the similarity by which a development score is taken
     keep: Literal["best", "last"] = "best"
+    keep_checkpoints: bool = False  # and what else only a resumed run needs, when the run is done and its encoder saved
     gradient_accumulation: int = Field(default=1, ge=1)
     gradient_checkpointing: bool = False
-    precision: Literal["float32", "bfloat16", "float16"] = "float32"
+    gradient_cache: int | None = Field(default=None, ge=1)  # sentences whose activations are kept at a time; None: all
+    precision: Literal["float32", "bfloat16", "float16", "auto"] = "float32"  # auto: bfloat16 where the hardware has it
     report_to: Words = ()  # trackers, such as tensorboard
     seed: Seed = 1
 

@@ -20,9 +20,8 @@ from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import Corpus
 from isotrope.training.checkpoints import writing
 from isotrope.training.processes import is_main_process, main_process_first
+from isotrope.training.run_folder import FROZEN
 from isotrope.training.teacher_cache import VectorCache
-
-FOLDER = "frozen"  # in the stage's folder
 
 
 class FrozenEncoders:
@@ -76,7 +75,7 @@ def vectors_of_column(
     stage: Stage, corpus: Corpus, column: str, encoders: FrozenEncoders, model: FrozenModel, folder: Path
 ) -> VectorCache:
     """What a frozen encoder makes of a column, in the stage's folder: whoever needs it reads the same file."""
-    return vectors_on_disk(folder / FOLDER / _name(model, column), corpus, column, encoders[model], stage)
+    return vectors_on_disk(folder / FROZEN / _name(model, column), corpus, column, encoders[model], stage)
 
 
 def vectors_on_disk(folder: Path, corpus: Corpus, column: str, encoder: Encoder, stage: Stage) -> VectorCache:

@@ -18,6 +18,7 @@ from isotrope.encoders import Encoder
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.frozen import FrozenModel
 from isotrope.encoders.packing import Batch
+from isotrope.encoders.pieces import at_a_time
 from isotrope.guides import Guide
 from isotrope.heads.queue import MemoryQueue
 from isotrope.heads.tower import Tower
@@ -97,6 +98,10 @@ class Learner(nn.Module):
         plain                      the first texts as they stand, for teachers where no views are compared
         frozen                     what frozen encoders make of the texts, see `training.frozen`
         """
+        with at_a_time(self.stage.training.gradient_cache):
+            return self._step(item)
+
+    def _step(self, item: dict[str, Any]) -> dict[str, Tensor]:
         objective = self.stage.objective
         parts = self.stage.supervision.learn(self, item)
         if objective.reads:

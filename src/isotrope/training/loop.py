@@ -52,6 +52,11 @@ Item = dict[str, Any]  # keyword arguments of the model: tensors and `Batch`es
 Evaluations = list[dict[str, float]]
 
 
+def never(step: int) -> bool:
+    """For no step."""
+    return False
+
+
 @dataclass(frozen=True)
 class LoopSettings:
     """The numbers of a run. A step is one move of the optimiser."""
@@ -63,7 +68,7 @@ class LoopSettings:
     log_steps: int
     save_steps: int
     eval_steps: int = 0
-    also_eval: frozenset[int] = frozenset()  # further steps after which the model is measured
+    also_eval: Callable[[int], bool] = never  # whether the model is measured after a step beside those
     accumulation: int = 1
     keep_best: bool = False  # end with the weights of the best evaluation, not the last
     precision: str = "float32"
@@ -129,7 +134,8 @@ class Loop:
         checkpoint = self._restore() if resume else None
         if self.accelerator.is_main_process:
             self.log_file.cut(None if checkpoint is None else self.step)
-        self.accelerator.init_trackers("isotrope", {key: value for key, value in vars(settings).items() if value != ()})
+        numbers = {key: value for key, value in vars(settings).items() if isinstance(value, str | int | float)}
+        self.accelerator.init_trackers("isotrope", numbers)
         self.bar.start(self.step, settings.steps, shown=self.accelerator.is_main_process)
         try:
             with quiet_transformers(), stop_requests() as request, enough_memory(MEMORY_ADVICE), all_alive(self._kept):
@@ -197,7 +203,7 @@ class Loop:
         settings, last = self.settings, self.step == self.settings.steps
         if self.step % settings.log_steps == 0:
             self.log_losses()
-        also = self.step in settings.also_eval
+        also = settings.also_eval(self.step)
         if self.measure is not None and (last or also or self.step % settings.eval_steps == 0):
             self.evaluate()
         ends = last or stopped or self.should_stop(self.evaluations)

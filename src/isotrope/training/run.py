@@ -4,9 +4,9 @@ output/
   run.json       the settings of the run
   recipe.toml    the resolved recipe
   stage-1/ ...   where a recipe has several stages; a single stage lies in the run folder itself
-    corpus/      the text as Arrow, and which rows make which batch
+    corpus/      the text as Arrow
     frozen/      what frozen encoders make of it, where the recipe reads that; draw-*/ what texts are drawn by
-    checkpoint-N/
+    checkpoint-N/    these three until the run is done, unless training.keep_checkpoints is on
     log.jsonl
   encoder/       the result, a sentence-transformers folder
   result.json    how long it took, the scores, the versions that it ran on; verdict.json: what the judge found
@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
-from isotrope.encoders.devices import on_device
+from isotrope.encoders.devices import default_device, on_device
+from isotrope.encoders.precision import fastest_precision
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.shaping import Shape
@@ -78,7 +79,7 @@ def train(
         output: the run folder; the encoder lies in `output/encoder`.
         steps: optimiser steps, in place of the recipe's.
         seed: in place of the recipe's.
-        precision: float32, bfloat16 or float16, in place of the recipe's.
+        precision: float32, bfloat16, float16, or auto (bfloat16 where the hardware has it), in place of the recipe's.
         dev: `stsb`, `bundled` or a file of scored pairs, by which the best checkpoint is chosen, or a list with one of
             those for each stage; without it the last is kept.
         data: folder of the data sets that `dev` names.
@@ -117,6 +118,7 @@ def train(
         if teacher is not None:
             chosen |= with_teacher(recipes.load(recipe, chosen), str(teacher))
         resolved = recipes.load(recipe, chosen)
+        resolved = recipes.load(recipe, chosen | _settled_precision(resolved))
         for stage in resolved.stages:
             check_trackers(stage.training.report_to)
         check_splittable(resolved, unit)
@@ -132,6 +134,13 @@ def train(
             if is_main_process():
                 Record.of(seconds, found, given, shape, column).write(session.folder)
     return Run(session.folder, encoder, resolved, session.name, found, seconds, model)
+
+
+def _settled_precision(recipe: Recipe) -> dict[str, str]:
+    """Settings that name what `auto` is here: a resumed run must compute in the same."""
+    fastest = fastest_precision(default_device())
+    stages = enumerate(recipe.stages)
+    return {f"stages.{k}.training.precision": fastest for k, one in stages if one.training.precision == "auto"}
 
 
 def _recipe_of(folder: Path, model: Any, purpose: Purpose, *, resume: bool) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
     from isotrope.recipes.schema import Recipe
 
 LOG = "log.jsonl"
+FROZEN = "frozen"  # what frozen encoders make of the text
+UNFINISHED = ("checkpoint-*", "teacher", FROZEN, "draw-*")  # what took long and is of use until the run is done
 
 
 def check_run(folder: Path, *, resume: bool, settings: str = RUN) -> None:
@@ -81,6 +84,13 @@ def stage_folders(folder: Path, recipe: Recipe) -> list[Path]:
     """Where each stage lies: a single one in the run folder itself."""
     count = len(recipe.stages)
     return [folder] if count == 1 else [folder / f"stage-{number + 1}" for number in range(count)]
+
+
+def tidy(folder: Path) -> None:
+    """Removes what only a run that goes on needs of a stage: checkpoints, what frozen encoders made of the text."""
+    for name in UNFINISHED:
+        for path in folder.glob(name):
+            shutil.rmtree(path, ignore_errors=True)
 
 
 def differences(before: Any, now: Any, path: str = "") -> list[str]:

@@ -20,7 +20,7 @@ from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display
-from isotrope.recipes.schema import Recipe
+from isotrope.recipes.schema import Recipe, Training
 from isotrope.text.shaping import Shape, shaped
 from isotrope.text.sources import Source, shown
 from isotrope.text.units import Unit
@@ -34,14 +34,23 @@ from isotrope.training.assemble import (
 from isotrope.training.automatic import Outcome, Purpose, decide, is_raw
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import writing
-from isotrope.training.frozen import FOLDER as FROZEN
 from isotrope.training.frozen import FrozenEncoders
 from isotrope.training.loop import MEMORY_ADVICE
 from isotrope.training.monitor import Monitor, Score
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first
 from isotrope.training.record import write_verdict
 from isotrope.training.result import judged
-from isotrope.training.run_folder import LOG, RUN, check_run, differences, locked, read_json, stage_folders
+from isotrope.training.run_folder import (
+    LOG,
+    RUN,
+    UNFINISHED,
+    check_run,
+    differences,
+    locked,
+    read_json,
+    stage_folders,
+    tidy,
+)
 from isotrope.training.stage_loop import stage_loop
 from isotrope.training.stage_text import MONITORED_ROWS, StageText, read_stage_text
 
@@ -114,7 +123,13 @@ class Session:
         if self.automatic:
             encoder = self._kept(encoder, found)
         self.save(encoder, self.folder / "encoder")
+        self._tidy()
         return encoder, found
+
+    def _tidy(self) -> None:
+        for stage, folder in zip(self.recipe.stages, stage_folders(self.folder, self.recipe), strict=True):
+            if is_main_process() and not stage.training.keep_checkpoints:
+                tidy(folder)
 
     def _kept(self, tuned: Encoder, scores: dict[str, float] | None) -> Encoder:
         """The tuned encoder if it is better, or else the model as it was; what was tried lies beside it then."""
@@ -211,8 +226,7 @@ class Session:
         """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
         if is_main_process():
             only_step_0 = all(log.read_text().count("\n") == 1 for log in self.folder.rglob(LOG))
-            long = ("checkpoint-*", "teacher", FROZEN, "draw-*")
-            took_long = [path for name in long for path in self.folder.rglob(name)]
+            took_long = [path for name in UNFINISHED for path in self.folder.rglob(name)]
             if only_step_0 and not took_long:
                 shutil.rmtree(self.folder)
 
@@ -228,7 +242,7 @@ class Session:
         settings: dict[str, Any] = {"recipe": self.recipe.full_name, **asked}
         settings |= stages[0] if len(stages) == 1 else {"stages": stages}
         file = self.folder / RUN
-        if resume and (differing := differences({"unit": "auto", **read_json(file)}, settings)):
+        if resume and (differing := differences(_with_defaults(read_json(file)), settings)):
             raise IsotropeError(f"{self.folder}: settings differ from the original run: {shown(differing, '; ')}")
         if is_main_process():  # run.json first: without it there is nothing to resume, and anything else in the way
             texts = {file: json.dumps(settings, indent=2) + "\n", self.folder / RECIPE: recipes.to_toml(self.recipe)}
@@ -252,3 +266,12 @@ class Session:
             f"Tuned by isotrope from `{self.name}` with the recipe `{self.recipe.name}` ({self.recipe.variant}"
             f"{'; ' + source if source else ''}).\n\n```toml\n{recipes.to_toml(self.recipe)}```"
         )
+
+
+def _with_defaults(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings of a run that an older version began: what it did not have yet is as it was then."""
+    defaults = Training().model_dump(mode="json")
+    for stage in settings.get("stages", [settings]):
+        if isinstance(stage.get("training"), dict):
+            stage["training"] = {**defaults, **stage["training"]}
+    return {"unit": "auto", **settings}

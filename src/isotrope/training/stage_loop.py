@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from isotrope.training.bar import RunBar
 from isotrope.training.batches import StageBatches
 from isotrope.training.learner import Learner
-from isotrope.training.loop import Evaluations, Loop, LoopSettings
+from isotrope.training.loop import Evaluations, Loop, LoopSettings, never
 from isotrope.training.monitor import PATIENCE, Monitor
 from isotrope.training.optimisers import OPTIMISERS, decayed_and_exempt
 
@@ -49,7 +50,7 @@ def stage_loop(learner: Learner, batches: StageBatches, monitor: Monitor, folder
             log_steps=min(10, training.eval_steps),
             save_steps=training.eval_steps if best else training.save_steps,
             eval_steps=training.eval_steps,
-            also_eval=_epoch_ends(batches, training.gradient_accumulation) if training.eval_epochs else frozenset(),
+            also_eval=partial(_ends_epoch, batches) if training.eval_epochs else never,
             accumulation=training.gradient_accumulation,
             keep_best=best,
             precision=training.precision,
@@ -65,6 +66,8 @@ def stage_loop(learner: Learner, batches: StageBatches, monitor: Monitor, folder
     )
 
 
-def _epoch_ends(batches: StageBatches, accumulation: int) -> frozenset[int]:
-    """The step with the last batch of each epoch."""
-    return frozenset(-(-start // accumulation) for start in batches.plan.epoch_starts[1:])
+def _ends_epoch(batches: StageBatches, step: int) -> bool:
+    """Whether the last batch of an epoch, but for that of the run, is in a step."""
+    plan, each = batches.plan, batches.stage.training.gradient_accumulation
+    after = min(step * each, len(plan) - 1)
+    return plan.epoch_of(after) > plan.epoch_of((step - 1) * each)

@@ -75,7 +75,7 @@ def read_stage_text(
     build_text(given, stage.columns, there, called, plain, survey, resume=resume)
     corpus = Corpus(there)
     held_out = [] if scored else held_out_of(corpus, fitted=stage.fit is not None)
-    plan = _plan(corpus, training, held_out, there) if stage.learns else None
+    plan = _plan(corpus, training, held_out) if stage.learns else None
     notes = (*survey.lines(), *strange_text(survey, reader), *_notes(corpus, units, reader, stage))
     return StageText(corpus, plan, held_out, notes)
 
@@ -112,7 +112,7 @@ def whole_batch(training: Training) -> int:
     return training.batch_size * (rank_and_world()[1] if training.batch_per_device else 1)
 
 
-def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: Path) -> Plan:
+def _plan(corpus: Corpus, training: Training, held_out: Sequence[int]) -> Plan:
     return plan_batches(
         corpus,
         batch_size=whole_batch(training),
@@ -122,7 +122,6 @@ def _plan(corpus: Corpus, training: Training, held_out: Sequence[int], folder: P
         drop_last=training.drop_last,
         held_out=held_out,
         few=training.few_shot,
-        folder=folder,
     )
 
 

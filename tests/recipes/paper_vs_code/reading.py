@@ -98,7 +98,6 @@ def loop_of(recipe: str, model: str, folder: Path, score: Callable[[Any], float]
         epochs=training.epochs,
         seed=1,
         drop_last=training.drop_last,
-        folder=corpus.folder,
     )
     batches = make_batches(corpus, plan, stage, student, learner.guide, folder, FrozenEncoders(student))
     measured = batches.item([0, 1, 2, 3], torch.Generator())

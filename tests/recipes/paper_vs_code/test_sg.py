@@ -284,7 +284,7 @@ def test_data_keeps_duplicates_and_in_the_code_the_last_batch(variant: str, tmp_
     corpus = build_corpus([[*BUNDLED[:36], *BUNDLED[:4]]], ("text",), tmp_path)
     assert (len(corpus), corpus.counts.distinct) == (40, 36)
     drop_last = value("sg-opt/0", "training.drop_last", variant)
-    plan = plan_batches(corpus, batch_size=16, seed=1, drop_last=drop_last, folder=tmp_path)
+    plan = plan_batches(corpus, batch_size=16, seed=1, drop_last=drop_last)
     batches = [plan[k].tolist() for k in range(len(plan))]
     if variant == "paper":
         assert [len(batch) for batch in batches] == [16, 16]
@@ -297,7 +297,7 @@ def test_data_of_all_splits_is_17_256_sentences_with_their_duplicates(shared_dat
     texts = [row[side] for row in rows for side in ("sentence1", "sentence2")]
     corpus = build_corpus([texts], ("text",), tmp_path)
     assert len(corpus) == 17256 > corpus.counts.distinct == len(set(texts))
-    plan = plan_batches(corpus, batch_size=16, seed=1, drop_last=False, folder=tmp_path)
+    plan = plan_batches(corpus, batch_size=16, seed=1, drop_last=False)
     assert sum(len(plan[k]) for k in range(len(plan))) == 17256
 
 

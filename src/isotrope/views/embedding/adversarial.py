@@ -97,6 +97,8 @@ def fast_gradient_view(
 class _Watch(Attack):
     """Cuts the graph at the embeddings and keeps them: the gradient ends here and reaches no parameter before."""
 
+    whole = True  # its embeddings are those of all rows
+
     def alter(self, embeddings: Tensor, batch: Batch, at: Layer) -> Tensor:
         self.embeddings = embeddings.detach().requires_grad_()
         return self.embeddings

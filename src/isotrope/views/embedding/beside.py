@@ -37,6 +37,7 @@ class Beside:
     def __init__(self, several: Sequence[Seen]) -> None:
         self.several = several
         views = [one.view for one in several if one.view is not None]
+        self.whole = any(getattr(view, "whole", False) for view in views)
         self.places: tuple[Layer, ...] = tuple(dict.fromkeys(at for view in views for at in view.places))
 
     def positions(self, batch: Batch, offset: int) -> Tensor:

@@ -1,0 +1,156 @@
+"""A training step against a peer that does the same work, as ratios within one run, in Markdown.
+
+    python bench/training.py --data DIR [--model minilm] [--rounds 7] [--steps 3] [--rows simcse,sg-opt,...]
+
+Ours and the peer take turns on sentences of STS-B; each round gives the ratio of their median steps, and what is shown
+is the median round with the least and the most. By one thread per process (`OMP_NUM_THREADS=1` is set), and by the
+time of the processor, so that other work on the machine does not count; the ratio by the clock is beside it. The last
+column sets the floating-point operations of our step beside the largest matrix product of the machine in the same run.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ["OMP_NUM_THREADS"] = "1"  # before torch is there
+
+import argparse
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+import torch
+
+from contestants import isotrope_loop, mobile, plain_loop, trainer
+from turns import Contestant, Ratio, Time, race
+
+SIMCSE = {"pooling.training": "own", "pooling.evaluation": "own", "training.max_length": "default"}
+PARALLEL = {"training.batch_per_device": False, "queue.size": 10_000}
+TRAINER = "SentenceTransformerTrainer + MultipleNegativesRankingLoss"
+PLAIN = "plain padded loop"
+HEAD = "| work | batch | peer | peer / ours | by the clock | ms a step, ours and peer's | share of the matmul peak |"
+LARGE = 4096  # sentences in the batch whose memory is measured
+
+
+class Arena(NamedTuple):
+    """What all races have in common."""
+
+    model: str
+    data: Path
+    rounds: int
+    steps: int
+    peaks: dict[str, float]  # GFLOP/s by precision
+
+
+def simcse(arena: Arena) -> None:
+    """Ours and the trainer in float32 and bfloat16, all four in one race."""
+    ours = [ours_of(arena, "simcse", 64, SIMCSE | {"training.precision": kind}) for kind in arena.peaks]
+    peers = [
+        Contestant(f"{TRAINER}, {kind}", trainer, (64, kind == "bfloat16", arena.model, arena.data))
+        for kind in arena.peaks
+    ]
+    times = race([*ours, *peers], arena.rounds, arena.steps)
+    for mine, theirs, kind in ((0, 2, "float32"), (1, 3, "bfloat16"), (1, 2, "bfloat16")):
+        row(
+            arena,
+            f"SimCSE, {kind}",
+            64,
+            kind,
+            ours[mine],
+            peers[theirs - 2],
+            [(one[mine], one[theirs]) for one in times],
+        )
+
+
+def against_plain(arena: Arena, recipe: str, batch: int, settings: dict[str, Any], name: str = "") -> None:
+    """Ours against the padded loop, in float32."""
+    ours = ours_of(arena, recipe, batch, settings)
+    peer = Contestant(PLAIN, plain_loop, ours.arguments)
+    row(
+        arena, name or f"{recipe}, float32", batch, "float32", ours, peer, race([ours, peer], arena.rounds, arena.steps)
+    )
+
+
+def unpackable(arena: Arena) -> None:
+    """ConSERT on a MobileBERT, in rows of like length."""
+    with TemporaryDirectory() as folder:
+        small = arena._replace(model=mobile(Path(folder)))
+        against_plain(small, "consert", 96, {}, "consert on a MobileBERT, float32")
+
+
+def memory(arena: Arena) -> None:
+    """A batch of thousands under gradient caching, against the trainer's 64."""
+    ours = ours_of(arena, "simcse", LARGE, SIMCSE | {"training.gradient_cache": 64})
+    peer = Contestant(f"{TRAINER}, batch 64, float32", trainer, (64, False, arena.model, arena.data))
+    race([ours, peer], 1, 1)
+    mine, theirs = ours.facts["memory"], peer.facts["memory"]
+    print(
+        f"\nPeak memory, SimCSE with a batch of {LARGE} and gradient_cache 64: {mine:.0f} MB, "
+        f"{mine / theirs:.2f}x the peer's {theirs:.0f} MB ({peer.name}); {arena.model}",
+        flush=True,
+    )
+
+
+RACES: dict[str, Callable[[Arena], None]] = {
+    "simcse": simcse,
+    "sg-opt": lambda arena: against_plain(arena, "sg-opt", 16, {}),
+    "consert": lambda arena: against_plain(arena, "consert", 96, {}),
+    "bsl": lambda arena: against_plain(arena, "bsl", 64, {}),
+    "parallel": lambda arena: against_plain(arena, "parallel", 64, PARALLEL | {"guide.model": arena.model}),
+    "unpackable": unpackable,
+    "memory": memory,
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--data", type=Path, default=os.environ.get("ISOTROPE_DATA", "../shared/data"))
+    parser.add_argument("--model", default="minilm")
+    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--rows", default=",".join(RACES))
+    options = parser.parse_args()
+    peaks = {str(kind).removeprefix("torch."): peak(kind) for kind in (torch.float32, torch.bfloat16)}
+    arena = Arena(options.model, Path(options.data).absolute(), options.rounds, options.steps, peaks)
+    found = ", ".join(f"{speed:.0f} GFLOP/s {kind}" for kind, speed in peaks.items())
+    print(f"{options.model}, {options.rounds} rounds of {options.steps} steps, one thread per process. Matmul: {found}")
+    print(f"\n{HEAD}\n|{'---|' * HEAD.count(' | ')}---|", flush=True)
+    for name in options.rows.split(","):
+        RACES[name](arena)
+
+
+def ours_of(arena: Arena, recipe: str, batch: int, settings: dict[str, Any]) -> Contestant:
+    chosen = {"training.batch_size": batch, **settings}
+    return Contestant("isotrope", isotrope_loop, (recipe, chosen, arena.model, arena.data))
+
+
+def row(
+    arena: Arena, work: str, batch: int, kind: str, ours: Contestant, peer: Contestant, times: Sequence[Sequence[Time]]
+) -> None:
+    """A line of the table; `times` has ours and the peer's of every round."""
+    cpu, wall = (Ratio.of([theirs[k] / mine[k] for mine, theirs in times]) for k in (0, 1))
+    mine, theirs = (median(one[k].cpu for one in times) for k in (0, 1))
+    share = ours.facts["gflop"] / mine / arena.peaks[kind]
+    cells = work, batch, peer.name, f"**{cpu}**", wall, f"{1000 * mine:.0f} and {1000 * theirs:.0f}", f"{share:.0%}"
+    print("| " + " | ".join(map(str, cells)) + " |", flush=True)
+
+
+def peak(kind: torch.dtype, rounds: int = 10) -> float:
+    """GFLOP/s of a product of matrices of the shapes that a step has, the best of some."""
+    tokens, narrow, wide = 2048, 384, 1536
+    a, b = torch.randn(tokens, narrow).to(kind), torch.randn(narrow, wide).to(kind)
+    best = min(_seconds(lambda: a @ b) for _ in range(rounds + 1))
+    return 2 * tokens * narrow * wide / best / 1e9
+
+
+def _seconds(work: Callable[[], object]) -> float:
+    began = time.process_time()
+    work()
+    return time.process_time() - began
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""Contestants that take turns: each trains in a process of its own and stops at a gate until it is its turn again.
+
+A step's time is that of the processor (all threads of the process) and that of the clock; on a busy machine the
+first is the one to trust. Peak memory is that of the process, so no contestant pays for another.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import resource
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from statistics import median
+from typing import Any, NamedTuple
+
+WARM_UP = 2  # steps that are not counted
+
+
+class Time(NamedTuple):
+    cpu: float
+    wall: float
+
+
+class Gate:
+    """Stands behind every step of a contestant, who calls it with nothing."""
+
+    def __init__(self, pipe: Connection) -> None:
+        self.pipe, self.times, self.left, self.facts = pipe, [], WARM_UP, {}
+        self._start()
+
+    def __call__(self) -> None:
+        self.times.append(Time(time.process_time() - self.began.cpu, time.perf_counter() - self.began.wall))
+        self.left -= 1
+        if not self.left:
+            self.pipe.send((self.times, self.facts | {"memory": peak_memory()}))
+            self.left, self.times = self.pipe.recv(), []
+        self._start()
+
+    def _start(self) -> None:
+        self.began = Time(time.process_time(), time.perf_counter())
+
+
+@dataclass
+class Contestant:
+    """`train(gate, *arguments)` trains without end, and calls the gate behind each step."""
+
+    name: str
+    train: Callable[..., None]
+    arguments: tuple[Any, ...] = ()
+    times: list[Time] = field(default_factory=list)
+    facts: dict[str, float] = field(default_factory=dict)  # memory: the most so far, in MB; what the gate was told
+
+    def start(self) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=_run, args=(theirs, self.train, self.arguments), daemon=True)
+        self.process.start()
+        theirs.close()
+        self.pipe.recv()  # warm
+
+    def turn(self, steps: int) -> Time:
+        self.pipe.send(steps)
+        times, self.facts = self.pipe.recv()
+        self.times += times
+        return Time(*(median(one[k] for one in times) for k in (0, 1)))
+
+    def stop(self) -> None:
+        self.process.terminate()
+        self.process.join()
+
+
+class Ratio(NamedTuple):
+    """How often one goes into another: the median of the rounds, the least and the most."""
+
+    middle: float
+    least: float
+    most: float
+
+    @classmethod
+    def of(cls, rounds: Sequence[float]) -> Ratio:
+        return cls(median(rounds), min(rounds), max(rounds))
+
+    def __str__(self) -> str:
+        return f"{self.middle:.2f}x ({self.least:.2f}-{self.most:.2f})"
+
+
+def race(contestants: Sequence[Contestant], rounds: int, steps: int) -> list[list[Time]]:
+    """The median step of each contestant in each round; within a round all have their turn, one after the other."""
+    try:
+        for one in contestants:
+            one.start()
+        return [[one.turn(steps) for one in contestants] for _ in range(rounds)]
+    finally:
+        for one in contestants:
+            one.stop()
+
+
+def peak_memory() -> float:
+    """Of this process, in MB."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _run(pipe: Connection, train: Callable[..., None], arguments: tuple[Any, ...]) -> None:
+    train(Gate(pipe), *arguments)
