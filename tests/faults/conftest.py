@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import isotrope
+from isotrope.text import bundled_sentences
+from isotrope.training.pretrain import Pretraining, pretrain
 
 from .verbs import VERBS, prepare
 
@@ -17,8 +19,12 @@ Fresh = Callable[[], Path]
 
 @pytest.fixture(scope="session")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The bundled encoder cut off above its first layer."""
-    return isotrope.load(pooling="mean@1").save(tmp_path_factory.mktemp("faults") / "model")
+    """A BERT of 28 thousand weights: whatever is done to it takes a moment."""
+    folder = tmp_path_factory.mktemp("faults")
+    (folder / "text.txt").write_text("\n".join(bundled_sentences()))
+    sizes = {"layers": 1, "dim": 32, "heads": 2, "positions": 64, "vocabulary": 400, "steps": 1, "batch_tokens": 256}
+    pretrain(Pretraining(files={str(folder / "text.txt"): 1.0}, **sizes), folder / "run")
+    return isotrope.load(folder / "run" / "encoder").save(folder / "model")
 
 
 @pytest.fixture

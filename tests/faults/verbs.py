@@ -39,11 +39,12 @@ class Verb:
         return {str(file.relative_to(folder)): digest(_timeless(file)).hex() for file in kept}
 
 
-SMALL = ("--set", "training.batch_size=8", "--set", "training.eval_steps=4", "--set", "training.save_steps=2")
+SMALL = ("training.batch_size=8", "training.eval_steps=4", "training.save_steps=2", "heads.projection.width=32")
+SETTINGS = tuple(word for setting in SMALL for word in ("--set", setting))
 BERT = ("--layers", "1", "--dim", "32", "--heads", "2", "--positions", "32", "--vocabulary", "400")
 VERBS: dict[str, Verb] = {
     "train": Verb(
-        ("train", "text.txt", "-o", "run", "-m", "model", "-r", "sg-opt", "--steps", "6", *SMALL), "run", True
+        ("train", "text.txt", "-o", "run", "-m", "model", "-r", "sg-opt", "--steps", "6", *SETTINGS), "run", True
     ),
     "pretrain": Verb(
         ("pretrain", "more.txt", "-o", "run", *BERT, "--steps", "9", "--batch-tokens", "256", "--save-steps", "3"),
@@ -60,6 +61,9 @@ VERBS: dict[str, Verb] = {
     ),
     "baseline flow": Verb(("baseline", "flow", "text.txt", "-o", "flow", "-m", "model", "--steps", "3"), "flow"),
     "evaluate": Verb(("evaluate", "model", "--tasks", "bundled", "-o", "e.json"), "e.json"),
+    "index": Verb(("index", "text.txt", "-o", "found.index", "-m", "model", "--batch-size", "1"), "found.index"),
+    "duplicates": Verb(("duplicates", "text.txt", "-o", "d.parquet", "-m", "model"), "d.parquet"),
+    "cluster": Verb(("cluster", "text.txt", "-o", "c.parquet", "-m", "model", "--clusters", "3"), "c.parquet"),
     "recipes copy": Verb(("recipes", "copy", "sg-opt", "mine.toml"), "mine.toml"),
 }
 
