@@ -21,6 +21,7 @@ from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, set_seed
 from isotrope.encoders.devices import on_device
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_folder, whole_or_nothing
+from isotrope.io.checksums import write_sums
 from isotrope.io.errors import IsotropeError
 from isotrope.io.seeds import check_seed
 from isotrope.text import read_sentences
@@ -282,3 +283,4 @@ def _save(model: MaskedLM, output: Path) -> None:
     with whole_folder(output / "encoder", force=True) as folder, quiet_transformers():
         shutil.copytree(output / "tokenizer", folder, dirs_exist_ok=True)
         plain.half().save_pretrained(folder)
+        write_sums(folder)
