@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -77,6 +78,23 @@ def test_a_function_of_the_users_own(package: str, text: list[str], tmp_path: Pa
     assert np.abs(load_any(tmp_path / "made").encode(text[:5]) - wanted).max() <= 1e-5
     assert "strength 0.5" in (tmp_path / "made" / "README.md").read_text()
     assert training_text(str(tmp_path / "made")) == [tmp_path / "made"]
+
+
+def test_it_is_whole_with_the_keys_of_its_text_or_not_there(
+    encoder: isotrope.Encoder, text: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill between the encoder and its keys would leave a folder that is in the way of the same command."""
+
+    def stopped(*arguments: Any) -> Any:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("isotrope.baselines.fitting.growing_table", stopped)
+    with pytest.raises(KeyboardInterrupt):
+        isotrope.fit_baseline("whitening", text, model=encoder, output=tmp_path / "white", dim=4)
+    assert list(tmp_path.iterdir()) == []
+    monkeypatch.undo()
+    isotrope.fit_baseline("whitening", text, model=encoder, output=tmp_path / "white", dim=4)
+    assert {"keys.npy", "baseline.json", "modules.json"} <= {file.name for file in (tmp_path / "white").iterdir()}
 
 
 def test_mistakes(package: str, text: list[str], tmp_path: Path) -> None:

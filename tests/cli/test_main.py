@@ -58,6 +58,33 @@ def test_ctrl_c_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (done.code, done.out, done.err) == (130, "", "")
 
 
+def test_ctrl_c_is_quiet_before_the_command_line_is_read(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*arguments: Any, **options: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("typer.main.get_group", interrupted)
+    done = run("recipes", "list")
+    assert (done.code, done.out, done.err) == (130, "", "")
+
+
+def test_a_signal_while_a_class_is_made_is_quiet(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Python makes a RuntimeError of it, and some `except Exception` a line about something else."""
+
+    class Named:
+        def __set_name__(self, owner: type, name: str) -> None:
+            sys.exit(128 + signal.SIGTERM)
+
+    def imported(*arguments: Any, **options: Any) -> None:
+        try:
+            type("Made", (), {"field": Named()})
+        except Exception as error:
+            raise isotrope.IsotropeError("a package is missing") from error
+
+    monkeypatch.setattr("isotrope.cli.encode.check_output", imported)
+    done = run("encode", "x.txt", "--output", "x.npy")
+    assert (done.code, done.out, done.err) == (128 + signal.SIGTERM, "", "")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [("--version",), ("recipes", "show", "simcse"), ("recipes", "list")])
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -15,6 +15,7 @@ from sentence_transformers import SentenceTransformer
 
 from isotrope.encoders import load, load_any
 from isotrope.encoders.loading import BUNDLED
+from isotrope.io.checksums import SUMS
 from isotrope.io.errors import IsotropeError
 
 Weights = dict[str, torch.Tensor]
@@ -102,7 +103,37 @@ def test_a_saved_encoder_and_its_dense_layer(tmp_path: Path) -> None:
     """A folder of sentence-transformers': the checks reach the transformer and the modules behind it."""
     folder = load(pooling="cls-mlp").save(tmp_path / "encoder")
     assert load(folder).dim == 256
+    (folder / SUMS).unlink()  # as if somebody else had saved it
     (dense,) = folder.glob("*_Dense/model.safetensors")
     save_file({n: torch.full_like(w, torch.nan) for n, w in load_file(dense).items()}, dense, metadata={"format": "pt"})
     with pytest.raises(IsotropeError, match=r"NaN or infinity\), in 2.linear.bias, 2.linear.weight$"):
         load(folder)
+
+
+def test_one_flipped_bit_in_a_saved_encoder_is_found(tmp_path: Path) -> None:
+    """The vectors would be numbers like any others."""
+    folder = load().save(tmp_path / "encoder")
+    weights = folder / "model.safetensors"
+    data = bytearray(weights.read_bytes())
+    data[len(data) // 2] ^= 1
+    weights.write_bytes(data)
+    for loader in (load, load_any):
+        with pytest.raises(IsotropeError, match=r"^[^\n]+$") as error:
+            loader(folder)
+        assert str(error.value) == (
+            f"'{folder}' can't be used as a model: model.safetensors is not the file that was saved; "
+            "get the folder again, or delete its SHA256SUMS if you changed it yourself"
+        )
+    assert np.isfinite(
+        SentenceTransformer(str(folder), device="cpu").encode("A dog.")
+    ).all()  # for whom it is one more file
+    (folder / SUMS).unlink()
+    assert load(folder).dim == 256
+
+
+def test_a_card_may_be_edited_and_files_be_added(tmp_path: Path) -> None:
+    folder = load().save(tmp_path / "encoder")
+    (folder / "README.md").write_text("# My encoder")
+    (folder / "onnx").mkdir()
+    (folder / "onnx" / "model.onnx").write_bytes(b"for others")
+    assert load(folder).dim == 256

@@ -23,6 +23,8 @@ PRELOADED = [
     "isotrope.views.text.making",
     "isotrope.baselines.fitting",
     "isotrope.evaluation.geometry.inspections",
+    "isotrope.retrieval.clustering",
+    "isotrope.retrieval.indexing",
 ]
 PATIENCE = 300  # seconds after which a command hangs
 
@@ -33,6 +35,9 @@ def server() -> Any:
     os.environ["OMP_NUM_THREADS"] = "1"  # bits depend on the number of threads
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOADED)
+    first = context.Process(target=time.time)  # returns when the server has imported all, so no command waits for it
+    first.start()
+    first.join()
     return context
 
 
@@ -98,11 +103,12 @@ def _main(command: Command, out: Path, err: Path) -> None:
     for stream, file in ((1, out), (2, err)):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command begins to listen
     os.environ |= {"ISOTROPE_CACHE": str(command.cache), "HF_HUB_OFFLINE": "1"}
     os.chdir(command.folder)
     torch.set_num_threads(1)
     if command.memory is not None:
         has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (has + command.memory,) * 2)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     main(command.arguments)

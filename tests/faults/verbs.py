@@ -61,6 +61,9 @@ VERBS: dict[str, Verb] = {
     ),
     "baseline flow": Verb(("baseline", "flow", "text.txt", "-o", "flow", "-m", "model", "--steps", "3"), "flow"),
     "evaluate": Verb(("evaluate", "model", "--tasks", "bundled", "-o", "e.json"), "e.json"),
+    "index": Verb(("index", "text.txt", "-o", "found.index", "-m", "model", "--batch-size", "1"), "found.index"),
+    "duplicates": Verb(("duplicates", "text.txt", "-o", "d.parquet", "-m", "model"), "d.parquet"),
+    "cluster": Verb(("cluster", "text.txt", "-o", "c.parquet", "-m", "model", "--clusters", "3"), "c.parquet"),
     "recipes copy": Verb(("recipes", "copy", "sg-opt", "mine.toml"), "mine.toml"),
 }
 

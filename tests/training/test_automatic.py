@@ -15,7 +15,7 @@ from isotrope.evaluation.label_free.neighbourhoods import Shift, Together
 from isotrope.evaluation.label_free.verdict import MRRDifference
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
-from isotrope.training.automatic import decide, is_raw, recipe_for
+from isotrope.training.automatic import Outcome, decide, is_raw, recipe_for
 
 UP, DOWN, FLAT = Shift(40, 45, 4, 6), Shift(40, 35, -6, -4), Shift(40, 40, -1, 1)
 APART = {"halves": MRRDifference(5, 4, 6)}
@@ -82,6 +82,17 @@ def test_too_little_text_keeps_a_sentence_encoder_as_it_was(minilm: isotrope.Enc
     again = isotrope.train(TEXTS[:80], model=minilm, output=tmp_path / "run", resume=True)
     assert again.outcome == run.outcome
     assert json.loads((tmp_path / "run" / "outcome.json").read_text())["kept"] == "untuned"
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"kept": "tu', '{"x": 1}', '{"kept": "both", "because": "x"}'])
+def test_a_damaged_outcome_is_one_line(text: str, tmp_path: Path) -> None:
+    Outcome("tuned", "It is better.").write(tmp_path)
+    assert Outcome.read(tmp_path) == Outcome("tuned", "It is better.")
+    (tmp_path / "outcome.json").write_text(text)
+    with pytest.raises(
+        IsotropeError, match=r"outcome.json is damaged \(not the JSON that was written\); the run can't be"
+    ):
+        Outcome.read(tmp_path)
 
 
 def test_enough_text_is_judged(small: str, tmp_path: Path) -> None:

@@ -168,12 +168,28 @@ def test_half_a_tokenised_text_is_not_taken_for_whole(
         ({"dim": 30, "heads": 4}, "dim 30 is not a multiple of heads 4"),
         ({"batch_tokens": 40}, "batch_tokens 40 is less than positions 48"),
         ({"files": {}}, "at least one file"),
+        ({"learning_rate": math.nan}, "learning_rate is nan; it should be a number from 0 upwards"),
+        ({"learning_rate": -1.0}, "learning_rate is -1.0; it should be"),
+        ({"weight_decay": math.inf}, "weight_decay is inf; it should be"),
+        (
+            {"learning_rate": 1e6},
+            "the (loss|gradient) became nan after step .; the last good checkpoint is none; lower",
+        ),
+        ({"weight_decay": 1e9}, "the (loss|gradient) became nan after step .; the last good checkpoint is none; lower"),
     ],
 )
 def test_what_can_not_be_trained_is_refused(text: str, tmp_path: Path, changes: dict[str, Any], words: str) -> None:
     with pytest.raises(IsotropeError, match=words):
         pretrain(Pretraining(**{"files": {text: 1.0}} | TINY | changes), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_weights_that_the_last_step_spoilt_are_not_saved(config: Pretraining, tmp_path: Path) -> None:
+    """The loss before it was still a number, and so is the one after: half precision ends at 65,504."""
+    spoilt = replace(config, steps=1, warmup=0, weight_decay=1e9)
+    with pytest.raises(IsotropeError, match="the weights have become too large to be saved"):
+        pretrain(spoilt, tmp_path / "run")
+    assert not (tmp_path / "run" / "encoder").exists()
 
 
 def test_held_out_sentences_are_never_trained_on(whole: tuple[Path, dict[str, float]], config: Pretraining) -> None:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import os
+import signal
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.training.run_folder import check_run, locked, read_json
 from isotrope.training.run_log import RunLog
@@ -28,6 +31,28 @@ def test_a_run_starts_where_nothing_is_and_is_resumed_where_one_is(tmp_path: Pat
         check_run(run, resume=False)
     with pytest.raises(IsotropeError, match="a file, where the run's folder is to be"):
         check_run(run / "run.json", resume=False)
+
+
+def test_a_run_that_was_killed_before_it_wrote_its_settings_is_started_again(tmp_path: Path) -> None:
+    run, context = tmp_path / "run", multiprocessing.get_context("fork")
+    process = context.Process(target=killed_while_it_writes, args=(run / "run.json",))
+    process.start()
+    process.join()
+    assert process.exitcode == -signal.SIGKILL
+    (left,) = run.iterdir()
+    with pytest.raises(IsotropeError, match="nothing to resume"):
+        check_run(run, resume=True)
+    check_run(run, resume=False)
+    with whole_or_nothing(run / "run.json") as path:
+        path.write_text("{}")
+    assert [path.name for path in run.iterdir()] == ["run.json"]
+    assert not left.exists()
+
+
+def killed_while_it_writes(file: Path) -> None:
+    with locked(file.parent), whole_or_nothing(file) as path:
+        path.write_text('{"recipe"')
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def hold(folder: Path, held: Any) -> None:

@@ -21,6 +21,7 @@ from isotrope.text import bundled_sentences, read_sentences
 from isotrope.training.automatic import Outcome
 from isotrope.training.leaderboard import NO_TIME, Figures, Trial, ranked
 from isotrope.training.tuning import tune
+from isotrope.training.tuning_progress import Progress
 
 pytestmark = pytest.mark.xdist_group("killed")
 
@@ -110,6 +111,28 @@ def test_killed_between_trials_and_resumed_it_finds_the_same(
     assert all(torch.equal(found[key], wanted[key]) for key in wanted)
     again = tune(TEXTS, small, folder, resume=True, **arguments)
     assert findings(again) == findings(whole)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda values: "",
+        lambda values: json.dumps(values)[:-9],
+        lambda values: "[]",
+        lambda values: json.dumps({"rungs": []}),
+        lambda values: json.dumps(values | {"spent": "long"}),
+        lambda values: json.dumps(values | {"trials": [values["trials"][0] | {"outcome": {"kept": "both"}}]}),
+    ],
+)
+def test_damaged_progress_is_one_line(whole: isotrope.Tuning, tmp_path: Path, change: Callable[[Any], str]) -> None:
+    text = (whole.folder / "tuning.json").read_text()
+    (tmp_path / "tuning.json").write_text(text)
+    assert Progress.open(tmp_path).trials == Progress.open(whole.folder).trials != ()
+    (tmp_path / "tuning.json").write_text(change(json.loads(text)))
+    with pytest.raises(
+        IsotropeError, match=r"tuning.json is damaged \(not the JSON that was written\); the run can't be"
+    ):
+        Progress.open(tmp_path)
 
 
 def test_the_budget_decides_how_far_it_goes(small: str, tmp_path: Path) -> None:

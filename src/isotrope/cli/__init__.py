@@ -10,7 +10,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from types import FrameType
 from typing import Annotated, NoReturn
 
@@ -81,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.path.insert(0, os.getcwd())  # for kinds of one's own, `package.module:Name`, as uvicorn and gunicorn do
     in_shell = IN_SHELL.set(True)
     try:
-        with enough_memory("give it less at a time, or run it on a machine with more"):
+        with _quiet_signals(), enough_memory("give it less at a time, or run it on a machine with more"):
             code = app(arguments, prog_name="isotrope", standalone_mode=False)
         sys.stdout.flush()
     except Interrupted as stopped:
@@ -132,6 +133,24 @@ def _drop_output() -> None:
 def _stop(number: int, frame: FrameType | None) -> NoReturn:
     """As an exception, so that half-written files are removed on the way out."""
     sys.exit(128 + number)
+
+
+@contextmanager
+def _quiet_signals() -> Iterator[None]:
+    """A signal is an exit code and no more, whatever was made of it on the way: Python itself turns one that comes
+    while a class is made into a RuntimeError, and an import that fails may be taken for a missing package.
+    """
+    try:
+        yield
+    except BaseException as error:
+        link: BaseException | None = error
+        while link is not None:
+            if isinstance(link, KeyboardInterrupt):
+                sys.exit(128 + signal.SIGINT)
+            if isinstance(link, SystemExit) and isinstance(link.code, int) and link.code > 128:
+                sys.exit(link.code)
+            link = link.__cause__ or link.__context__
+        raise
 
 
 def _heard_again(lost: sys.UnraisableHookArgs) -> None:

@@ -48,7 +48,7 @@ def pretrain(
     vocabulary: Annotated[int, typer.Option(min=200, help="Word pieces to learn.")] = 8192,
     tokenizer: Tokenizer = None,
     masked: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the tokens that is asked for.")] = 0.2,
-    learning_rate: Annotated[float, typer.Option(help="At its highest.")] = 1e-3,
+    learning_rate: Annotated[float, typer.Option(min=0, help="At its highest.")] = 1e-3,
     warmup: Annotated[int, typer.Option(min=0, help="Steps to get there.")] = 300,
     weight_decay: Annotated[float, typer.Option(min=0)] = 0.01,
     precision: Precision = "float32",

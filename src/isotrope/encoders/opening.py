@@ -14,6 +14,7 @@ from sentence_transformers.util import import_from_string, load_file_path
 from isotrope.encoders.checks import check_model
 from isotrope.encoders.modules import is_own, own_module
 from isotrope.encoders.quiet import quiet_transformers
+from isotrope.io.checksums import SUMS, changed_since
 from isotrope.io.errors import IsotropeError, nearest
 from isotrope.io.hub import hub_answers
 
@@ -29,6 +30,7 @@ def open_model(path: str, asked: str, offline_names: list[str]) -> SentenceTrans
     local = elsewhere and (is_offline_mode() or not hub_answers())
     try:
         with quiet_transformers():
+            check_sums(Path(path))
             entries: list[Entry] = _read_json(path, "modules.json", local) or []
             _refuse_foreign_code(entries)
             _refuse_pickles(Path(path))
@@ -45,6 +47,12 @@ def open_model(path: str, asked: str, offline_names: list[str]) -> SentenceTrans
             f"{nearest(asked, offline_names)}; available offline: {', '.join(offline_names)}, or any model folder"
         ) from error
     return model
+
+
+def check_sums(folder: Path) -> None:
+    """Refuses a folder that is not as it was saved. One flipped bit in the weights gives vectors like any others."""
+    if changed := changed_since(folder):
+        raise IsotropeError(f"{changed}; get the folder again, or delete its {SUMS} if you changed it yourself")
 
 
 def _refuse_foreign_code(entries: list[Entry]) -> None:

@@ -16,9 +16,12 @@ from torch import nn
 from isotrope.encoders.card import model_card
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_folder
+from isotrope.io.checksums import write_sums
 
 if TYPE_CHECKING:
     from isotrope.encoders.encoder import Encoder
+
+CARD = "README.md"  # people add to it
 
 
 def save(encoder: Encoder, folder: str | Path, *, card: str | None = None, force: bool = False) -> Path:
@@ -45,7 +48,8 @@ def write(model: SentenceTransformer, folder: str | Path, card: str, *, force: b
                 model.save(str(made), create_model_card=False)
         except SafetensorError as error:  # how it says that the disk is full
             raise OSError(str(error)) from error
-        (made / "README.md").write_text(card, encoding="utf-8")
+        (made / CARD).write_text(card, encoding="utf-8")
+        write_sums(made, but=(CARD,))
         for file in made.rglob("*"):
             file.chmod(0o755 if file.is_dir() else 0o644)
     return target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 from isotrope.encoders import Encoder
 from isotrope.evaluation.geometry import mean_cosine
@@ -58,7 +58,10 @@ class Outcome:
         if not (folder / OUTCOME).is_file():
             return None
         with undamaged(folder / OUTCOME):
-            return cls(**read_json(folder / OUTCOME))
+            found = cls(**read_json(folder / OUTCOME))
+            if found.kept not in get_args(Kept):
+                raise ValueError(found.kept)
+            return found
 
 
 def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose: Purpose, *, raw: bool) -> Outcome:

@@ -99,13 +99,6 @@ class Trial:
         outcome = decide(scores, found, purpose, raw=raw)
         return cls(planned.name, rung, folder, steps, 0.0, figures, scores, outcome, merit)
 
-    @classmethod
-    def read(cls, values: dict[str, Any]) -> Trial:
-        """From what `asdict` gives."""
-        figures, outcome = values["figures"], values["outcome"]
-        made = {"figures": Figures(**figures) if figures else None, "outcome": Outcome(**outcome) if outcome else None}
-        return cls(**(values | made))
-
     @property
     def kept(self) -> Kept:
         """Whether the trial's encoder is better than the untuned one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import shutil
 import zlib
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, set_seed
 from isotrope.encoders.devices import on_device
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_folder, whole_or_nothing
+from isotrope.io.checksums import write_sums
 from isotrope.io.errors import IsotropeError
 from isotrope.io.seeds import check_seed
 from isotrope.text import read_sentences
@@ -85,6 +87,7 @@ def pretrain(config: Pretraining, output: Path, *, device: str | None = None, re
             _start_from_counts(model, text, config.seed)
         _loop(config, model, batches, output).run(resume=resume)
         loss, accuracy = masked_loss(model, held_out)
+        _check_result(model, loss)
         figures = {"loss": loss, "accuracy": accuracy, "tokens": config.steps * config.batch_tokens}
         with writing(output / "encoder"):
             _save(model, output)
@@ -105,6 +108,10 @@ def _check(config: Pretraining) -> None:
     if not config.files:
         raise IsotropeError("pretrain needs at least one file of sentences")
     check_seed(config.seed)
+    for name in ("learning_rate", "weight_decay"):
+        value = getattr(config, name)
+        if not 0 <= value < math.inf:
+            raise IsotropeError(f"{name} is {value}; it should be a number from 0 upwards")
     if config.dim % config.heads:
         raise IsotropeError(f"dim {config.dim} is not a multiple of heads {config.heads}")
     if config.batch_tokens < config.positions:
@@ -114,9 +121,21 @@ def _check(config: Pretraining) -> None:
         )
 
 
+def _check_result(model: MaskedLM, loss: float) -> None:
+    """The last step moves weights that no further loss tells of; and they are kept in half precision."""
+    if not math.isfinite(loss) or not all(torch.isfinite(weight.half()).all() for weight in model.parameters()):
+        raise IsotropeError(
+            f"the weights have become too large to be saved (held-out loss {loss:.3g}); "
+            "lower the learning rate or the weight decay"
+        )
+
+
 @contextmanager
 def _open_run(config: Pretraining, output: Path, resume: bool) -> Iterator[None]:
-    """Makes the run folder, or checks that the settings of the one there are the same; it is locked meanwhile."""
+    """Makes the run folder, or checks that the settings of the one there are the same; it is locked meanwhile.
+
+    That of a new run that fails before its first checkpoint is removed: the corrected call finds the place free.
+    """
     check_run(output, resume=resume, settings=SETTINGS)
     with locked(output):
         if resume:
@@ -127,7 +146,12 @@ def _open_run(config: Pretraining, output: Path, resume: bool) -> Iterator[None]
         else:
             with whole_or_nothing(output / SETTINGS) as path:
                 path.write_text(json.dumps(asdict(config), indent=2) + "\n")
-        yield
+        try:
+            yield
+        except Exception:
+            if not resume and last_checkpoint(output) is None:
+                shutil.rmtree(output)
+            raise
 
 
 def _tokenizer(config: Pretraining, output: Path) -> Any:
@@ -259,3 +283,4 @@ def _save(model: MaskedLM, output: Path) -> None:
     with whole_folder(output / "encoder", force=True) as folder, quiet_transformers():
         shutil.copytree(output / "tokenizer", folder, dirs_exist_ok=True)
         plain.half().save_pretrained(folder)
+        write_sums(folder)

@@ -17,6 +17,7 @@ from transformers import set_seed
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
 from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.checksums import changed_since
 from isotrope.io.errors import IsotropeError
 from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display
@@ -210,10 +211,14 @@ class Session:
         return handed_on(learner.tuned(), started, stage).eval()
 
     def save(self, encoder: Encoder, folder: Path) -> None:
-        """Saves what a stage or the run made; what was there already is left as it is."""
-        if is_main_process() and not folder.exists():
+        """Saves what a stage or the run made; what was there already is left as it is, and must be what was saved."""
+        if not is_main_process():
+            return
+        if not folder.exists():
             with writing(folder):
                 encoder.save(folder, card=self._untuned_card(folder) or self._card())
+        elif changed := changed_since(folder):
+            raise IsotropeError(f"{folder}: {changed}; move the folder away, then resume the run to save it again")
 
     def scored(self, score: Score | None, encoder: Encoder) -> dict[str, float] | None:
         """On the development set; the model as it was is pooled as the tuned one is."""

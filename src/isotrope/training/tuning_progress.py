@@ -7,9 +7,11 @@ import shutil
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
@@ -40,10 +42,10 @@ class Progress:
         if not (folder / PROGRESS).is_file():
             return cls(folder / PROGRESS)
         with undamaged(folder / PROGRESS):
-            values = read_json(folder / PROGRESS)
-            values["rungs"] = tuple(tuple(Planned(**one) for one in rung) for rung in values["rungs"])
-            values["trials"] = tuple(Trial.read(one) for one in values["trials"])
-            return cls(folder / PROGRESS, **values)
+            values = {**read_json(folder / PROGRESS), "file": folder / PROGRESS}
+            if missing := {one.name for one in fields(cls)} - values.keys():
+                raise KeyError(missing)
+            return TypeAdapter(cls).validate_python(values)
 
     def __post_init__(self) -> None:
         self._noted = time.monotonic()
