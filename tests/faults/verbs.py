@@ -43,7 +43,9 @@ SMALL = ("--set", "training.batch_size=8", "--set", "training.eval_steps=4", "--
 BERT = ("--layers", "1", "--dim", "32", "--heads", "2", "--positions", "32", "--vocabulary", "400")
 VERBS: dict[str, Verb] = {
     "train": Verb(
-        ("train", "text.txt", "-o", "run", "-m", "model", "-r", "sg-opt", "--steps", "6", *SMALL), "run", True
+        ("train", "text.txt", "-o", "run", "-m", "model", "-r", "sg-opt", "--steps", "6", "--no-report", *SMALL),
+        "run",
+        True,
     ),
     "pretrain": Verb(
         ("pretrain", "more.txt", "-o", "run", *BERT, "--steps", "9", "--batch-tokens", "256", "--save-steps", "3"),
