@@ -16,9 +16,11 @@ def test_python_and_the_command_line_agree(run: Run) -> None:
     Path("x.csv").write_text("id;said;queue\n" + "".join(lines) + "30;;a\n")
     done = run("index", "x.csv", "--column", "said", "--model", "bundled", "--output", "index")
     assert (done.code, done.err) == (0, "")
-    assert done.out == "index: 31 rows, searched exactly; 31 added (1 without text), 0 were there already\n"
+    first, following = done.out.splitlines()
+    assert first == "index: 31 rows (1 without text), searched exactly"
+    assert following == 'Next: isotrope search index "what you look for"'
     again = run("index", "x.csv", "--column", "said", "--model", "bundled", "--output", "index")
-    assert again.out == "index: 31 rows, searched exactly; 0 added (0 without text), 31 were there already\n"
+    assert again.out.startswith("index: 31 rows; 0 added, 31 were there already, searched exactly\n")
     isotrope.index("x.csv", "bundled", "other", column="said")
     found = isotrope.search("other", "Some people", 3, where="queue=a")
     assert run("search", "index", "Some people", "-k", "3", "--where", "queue=a", "--json").out == found.json()

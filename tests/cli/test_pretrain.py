@@ -69,6 +69,6 @@ def test_a_tiny_run_ends_with_an_encoder(run: Run) -> None:
     again = run("pretrain", "text.txt:2", "--output", "run", *size, *length)
     assert (again.code, again.err) == (
         2,
-        "Error: run: exists already; resume that run, or choose another folder\n",
+        "Error: run: exists already; resume that run (--resume), or choose another folder\n",
     )
     assert run("pretrain", "text.txt:2", "--output", "run", *size, *length, "--resume").out == done.out

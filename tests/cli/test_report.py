@@ -53,9 +53,24 @@ def test_a_page_that_can_not_be_written_is_a_line_and_no_failure(run: Callable[.
 
 
 def test_tune_ends_with_a_page_of_its_trials(run: Callable[..., Outcome], tiny: str) -> None:
-    write("text.txt", 260)
+    texts = bundled_sentences()[:260]
+    rows = "".join(f'"{text}",{"ab"[k % 2]}\n' for k, text in enumerate(texts))
+    Path("table.csv").write_text(f"title,half\n{rows}", encoding="utf-8")
     done = run(
-        *("tune", "text.txt", "-o", "tuned", "-m", tiny, "--budget", "10m", "--candidates", "smooth:topics"),
+        *(
+            "tune",
+            "table.csv",
+            "--column",
+            "title",
+            "-o",
+            "tuned",
+            "-m",
+            tiny,
+            "--budget",
+            "10m",
+            "--candidates",
+            "smooth:topics",
+        ),
         "--report",
     )
     assert done.code == 0, done.err
@@ -63,6 +78,8 @@ def test_tune_ends_with_a_page_of_its_trials(run: Callable[..., Outcome], tiny: 
     page = Path("tuned/report.html").read_text(encoding="utf-8")
     assert ">Trials</h2>" in page
     assert "smooth:topics" in page
+    assert "isotrope index table.csv --column title --model tuned/encoder" in page
+    assert "<option>half</option>" in page
     assert run("report", "tuned").code == 0
 
 

@@ -86,7 +86,7 @@ BAD = {
     "none.tsv: no such file": ("text.txt", "--dev", "none.tsv"),
     "nli.tsv: row 1: the score 'entailment' is not a number": ("text.txt", "--dev", "nli.tsv"),
     # the output; the last --output counts
-    "there: exists already; resume that run, or choose another folder": ("text.txt", "--output", "there"),
+    "there: exists already; move it away, or choose another folder": ("text.txt", "--output", "there"),
     "there: nothing to resume (no run.json in it)": ("text.txt", "--output", "there", "--resume"),
     "text.txt: a file, where the run's folder is to be": ("text.txt", "--output", "text.txt"),
     "text.txt/run: can't be created (Not a directory)": ("text.txt", "--output", "text.txt/run"),
@@ -133,6 +133,7 @@ def test_a_run_and_what_it_says(run: Run, folder: Path) -> None:
         "dev",
         "figures",
         "outcome",
+        "report",
     ]
     wanted = {"output": "run", "encoder": "run/encoder", "recipe": "raw:paper", "steps": 2}
     assert found | wanted == found

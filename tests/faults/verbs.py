@@ -44,7 +44,23 @@ NARROW = ("--set", "heads.projection.width=16")  # the paper's 4,096 would be mo
 BERT = ("--layers", "1", "--dim", "32", "--heads", "2", "--positions", "32", "--vocabulary", "400")
 VERBS: dict[str, Verb] = {
     "train": Verb(
-        ("train", "text.txt", "-o", "run", "-m", "model", "-r", "sg-opt", "--steps", "6", *SMALL, *NARROW), "run", True
+        (
+            "train",
+            "text.txt",
+            "-o",
+            "run",
+            "-m",
+            "model",
+            "-r",
+            "sg-opt",
+            "--steps",
+            "6",
+            "--no-report",
+            *SMALL,
+            *NARROW,
+        ),
+        "run",
+        True,
     ),
     "pretrain": Verb(
         ("pretrain", "more.txt", "-o", "run", *BERT, "--steps", "9", "--batch-tokens", "256", "--save-steps", "3"),

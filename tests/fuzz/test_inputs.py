@@ -151,6 +151,8 @@ VERBS = (
     "baseline",
     "compare",
     "tune",
+    "report",
+    "push",
 )
 ARGUMENTS = st.one_of(
     st.sampled_from(["--output", "--model", "--seed", "--steps", "--set", "--recipe", "--device", "-", "", "x.txt"]),

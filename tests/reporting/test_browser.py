@@ -38,7 +38,7 @@ def test_the_page_fits_and_the_map_answers(
     assert opened.evaluate("document.documentElement.scrollWidth") <= width
     dark = opened.evaluate("getComputedStyle(document.body).backgroundColor") != "rgb(255, 255, 255)"
     assert dark == (scheme == "dark")
-    dot = opened.locator("#map circle").first
+    dot = opened.locator("#map-points circle").first
     before = dot.get_attribute("cx"), dot.get_attribute("class")
     dot.dispatch_event("click")
     assert found.sample.texts[0] in opened.inner_text("#map-said")
@@ -48,6 +48,6 @@ def test_the_page_fits_and_the_map_answers(
     assert (dot.get_attribute("cx"), dot.get_attribute("class")) != before
     assert opened.locator("#map-legend li").all_inner_texts() == ["<i>loans</i>", "cards"]
     opened.fill("#map-find", "alert(1)")
-    assert opened.locator("#map circle:not(.out)").count() == 1
+    assert opened.locator("#map-points circle:not(.out)").count() == 1
     assert said == []
     opened.close()

@@ -54,6 +54,8 @@ def test_the_page_is_whole_and_fetches_nothing(page: Path) -> None:
     assert "url(" not in text
     assert "@import" not in text
     assert text.count("<h1>") == 1
+    ids = re.findall(' id="([^"]+)"', text)
+    assert len(ids) == len(set(ids))
     for svg in re.findall("<svg[^>]*>", text):
         assert 'role="img"' in svg
         assert len(re.findall('aria-label="([^"]+)"', svg)[0]) > 30

@@ -27,7 +27,9 @@ def test_a_run_starts_where_nothing_is_and_is_resumed_where_one_is(tmp_path: Pat
     check_run(run, resume=False)
     (run / "run.json").write_text("{}")
     check_run(run, resume=True)
-    with pytest.raises(IsotropeError, match="run: exists already; resume that run, or choose another folder"):
+    with pytest.raises(
+        IsotropeError, match=r"run: exists already; resume that run \(resume=True\), or choose another folder"
+    ):
         check_run(run, resume=False)
     with pytest.raises(IsotropeError, match="a file, where the run's folder is to be"):
         check_run(run / "run.json", resume=False)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +12,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from isotrope.io.names import RUN
 from isotrope.io.progress import Display, waiting
 
 if TYPE_CHECKING:
     from isotrope.evaluation.results.printing import Printable
 
-__all__ = ["counting", "many", "print_json", "print_result", "print_table", "print_written", "waiting"]
+__all__ = ["counting", "many", "print_json", "print_result", "print_table", "print_written", "resumable", "waiting"]
 
 
 def many(count: int, noun: str) -> str:
@@ -52,6 +55,17 @@ def print_written(path: Path | None, *, as_json: bool = False) -> None:
     """Which file was written, if any; on standard error where standard output is JSON."""
     if path is not None:
         typer.echo(f"Written: {path}", err=as_json)
+
+
+@contextmanager
+def resumable(folder: Path) -> Iterator[None]:
+    """Says how to go on where a signal ends what has begun in a run folder; the loop of a run says it by itself."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit):
+        if (folder / RUN).is_file():
+            typer.echo("Stopped; continue with --resume", err=True)
+        raise
 
 
 def counting(title: str, total: int | None) -> Display:

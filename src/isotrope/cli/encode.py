@@ -9,7 +9,7 @@ import typer
 
 from isotrope.cli.console import many
 from isotrope.cli.models import MODEL_HELP, check_models
-from isotrope.cli.options import BatchSize, Column, Columns, Device, Force, Join, Precision, StripHtml
+from isotrope.cli.options import BatchSize, Column, Device, Force, Join, JoinedColumns, Precision, StripHtml
 from isotrope.io.atomic import check_output
 
 
@@ -25,7 +25,7 @@ def encode(
     ],
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
     column: Column = None,
-    columns: Columns = None,
+    columns: JoinedColumns = None,
     join: Join = None,
     strip_html: StripHtml = False,
     vector_column: Annotated[

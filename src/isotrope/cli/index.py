@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,7 @@ import typer
 from isotrope.cli import console
 from isotrope.cli.console import many
 from isotrope.cli.models import MODEL_HELP, check_models
-from isotrope.cli.options import AsJson, BatchSize, Column, Columns, Device, Join, Precision, StripHtml
+from isotrope.cli.options import AsJson, BatchSize, Column, Device, Join, JoinedColumns, Precision, StripHtml
 
 
 def index(
@@ -20,7 +21,7 @@ def index(
     ],
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "small",
     column: Column = None,
-    columns: Columns = None,
+    columns: JoinedColumns = None,
     join: Join = None,
     strip_html: StripHtml = False,
     pooling: Annotated[str | None, typer.Option(show_default="the model's own")] = None,
@@ -53,10 +54,10 @@ def index(
         show_progress=True,
     )
     how = "by a graph" if done.approximate else "exactly"
-    typer.echo(
-        f"{done.path}: {many(done.rows, 'row')}, searched {how}; {done.added:,} added ({done.blank:,} without text), "
-        f"{done.known:,} were there already"
-    )
+    blank = f" ({done.blank:,} without text)" if done.blank else ""
+    known = f"; {done.added:,} added{blank}, {done.known:,} were there already" if done.known else blank
+    typer.echo(f"{done.path}: {many(done.rows, 'row')}{known}, searched {how}")
+    typer.echo(f'Next: isotrope search {shlex.quote(str(done.path))} "what you look for"')
 
 
 def search(

@@ -16,6 +16,9 @@ Columns = Annotated[
     str | None,
     typer.Option(help="Several columns, such as Subject,Body: one text with --join, else each a text of its own."),
 ]
+JoinedColumns = Annotated[
+    str | None, typer.Option("--columns", help="Several columns that make one text, with --join: Subject,Body.")
+]
 Join = Annotated[str | None, typer.Option(help='What stands between the --columns of a row: ". ".')]
 StripHtml = Annotated[bool, typer.Option("--strip-html", help="Take HTML out of the text.")]
 RunFolder = Annotated[Path, typer.Option("--output", "-o", help="Folder of the run; the encoder is its `encoder/`.")]

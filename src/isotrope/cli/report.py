@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from isotrope.cli import console
-from isotrope.cli.options import AsJson, Column, Columns, Device, Force, Join, StripHtml
+from isotrope.cli.options import AsJson, Column, Device, Force, Join, JoinedColumns, StripHtml
 from isotrope.io.atomic import check_output
 from isotrope.io.errors import IsotropeError
 
@@ -41,7 +41,7 @@ def report(
         ),
     ] = None,
     column: Column = None,
-    columns: Columns = None,
+    columns: JoinedColumns = None,
     join: Join = None,
     strip_html: StripHtml = False,
     texts: Annotated[

@@ -10,7 +10,7 @@ from typing import Annotated, get_type_hints
 import typer
 
 from isotrope.cli.models import MODEL_HELP
-from isotrope.cli.options import BatchSize, Column, Columns, Device, Join, Precision, StripHtml
+from isotrope.cli.options import BatchSize, Column, Device, Join, JoinedColumns, Precision, StripHtml
 
 TableFile = Annotated[
     str, typer.Argument(metavar="TABLE", help="Text: .csv, .tsv, .jsonl, .parquet or .txt, each also .gz.")
@@ -20,7 +20,7 @@ ModelName = Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)]
 
 def _options(
     column: Column = None,
-    columns: Columns = None,
+    columns: JoinedColumns = None,
     join: Join = None,
     strip_html: StripHtml = False,
     batch_size: BatchSize = 32,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 from rich.table import Table
 
-from isotrope.cli.console import many, print_json, print_result, print_table, waiting
+from isotrope.cli.console import many, print_json, print_result, print_table, resumable, waiting
 from isotrope.cli.models import MODEL_HELP, check_models
 from isotrope.cli.options import (
     AllowCode,
@@ -185,7 +185,8 @@ def train(
             if page and not as_json:
                 typer.echo(f"\nThe runs side by side: {page}")
         return
-    run = tune(text, **arguments)
+    with resumable(output):
+        run = tune(text, **arguments)
     if is_main_process():
         page = write_report(run, output, device) if with_report else None
         found = {**run.as_json(), "recipe": recipe or run.recipe.full_name, "report": page}

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from isotrope.cli.console import print_result, waiting
+from isotrope.cli.console import print_result, resumable, waiting
 from isotrope.cli.models import MODEL_HELP, check_models
 from isotrope.cli.options import AllowCode, AsJson, Column, Columns, Data, Device, Join, Resume, StripHtml
 from isotrope.cli.report import WithReport, write_report
@@ -81,24 +81,25 @@ def tune(
     check_models([model])
     with waiting("Starting"):
         from isotrope.training.tuning import tune as search
-    found = search(
-        [Path(source) for source in corpus],
-        model,
-        output,
-        budget=budget,
-        purpose=purpose,
-        dev=dev,
-        data=data,
-        candidates=named,
-        column=column,
-        columns=columns,
-        join=join,
-        strip_html=strip_html,
-        device=device,
-        unit=unit,
-        seed=seed,
-        resume=resume,
-    )
+    with resumable(output):
+        found = search(
+            [Path(source) for source in corpus],
+            model,
+            output,
+            budget=budget,
+            purpose=purpose,
+            dev=dev,
+            data=data,
+            candidates=named,
+            column=column,
+            columns=columns,
+            join=join,
+            strip_html=strip_html,
+            device=device,
+            unit=unit,
+            seed=seed,
+            resume=resume,
+        )
     page = write_report(found, output, device) if with_report else None
     print_result(found, as_json=as_json)
     if page and not as_json:

@@ -27,7 +27,7 @@ from isotrope.training.record import write_verdict
 from isotrope.training.result import judged_on
 
 AnyEncoder = Encoder | ForeignEncoder
-WORK = 1e11  # weights times tokens that encoding may take: some seconds on one core
+WORK = 6e10  # weights times tokens that encoding may take: some seconds on one core
 FEWEST, MOST = 150, 500  # texts, unless somebody says how many
 LETTERS = 4  # of a token, about
 MAPS = 4  # at most

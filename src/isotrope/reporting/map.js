@@ -1,6 +1,6 @@
 (() => {
   const data = JSON.parse(document.getElementById("map-data").textContent);
-  const dots = [...document.querySelectorAll("#map circle")];
+  const dots = [...document.querySelectorAll("#map-points circle")];
   const texts = dots.map((dot) => dot.querySelector("title").textContent);
   const said = document.getElementById("map-said");
   const legend = document.getElementById("map-legend");

@@ -189,12 +189,13 @@ def _tuning(folder: Path, start: Any) -> RunFacts:
             "folder": folder,
             "recipe": tried[0].recipe,
             "outcome": outcome,
+            "record": Record.read(folder),
             "verdict": {"found": None, "reasons": outcome.because},
             "texts": [about] if about else best.texts,
             "corpora": [folder / "corpus"] if about else best.corpora,
             "trials": ranked(progress.trials),
             "spent": (progress.spent, float(settings.get("budget", 0))),
-            "lacks": [],
+            "lacks": [] if about else list(_lacking(best.record, None, None, [])),
         }
     )
 

@@ -23,7 +23,7 @@ read it.</p>
 <label>Colour <select id="map-colour">{colours}</select></label>
 <label>Mark <input id="map-find" type="search" placeholder="a word"></label></div>
 <ul class="legend" id="map-legend">{legend}</ul>
-<div class="map"><svg id="map" viewBox="0 0 {size} {size}" role="img" aria-label="{label}">{points}</svg></div>
+<div class="map"><svg id="map-points" viewBox="0 0 {size} {size}" role="img" aria-label="{label}">{points}</svg></div>
 <p class="said t" id="map-said" aria-live="polite" dir="auto">Point at a dot.</p>
 <script type="application/json" id="map-data">{data}</script><script>{script}</script>"""
 

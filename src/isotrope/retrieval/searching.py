@@ -94,6 +94,8 @@ class Index:
 
     def search(self, query: str, k: int = 10, *, where: Where | None = None, exact: bool = False) -> Hits:
         """The `k` rows nearest to a query; `where` are conditions on columns, which are always searched exactly."""
+        if not query.strip():
+            raise IsotropeError("the query is blank; say what to look for")
         return self.search_vector(self.encoder.encode([query])[0], k, where=where, exact=exact, query=query)
 
     def search_vector(

@@ -107,12 +107,15 @@ class Survey:
         found, usual = self.as_dict(), self.placeholders.most_common(1)
         said = {
             "blank": found["blank"],
-            "duplicates": found["duplicates"],
-            "near-duplicates (but for case, digits, punctuation)": found["near_duplicates"],
+            "duplicate{s}": found["duplicates"],
+            "near-duplicate{s} (but for case, digits, punctuation)": found["near_duplicates"],
             "with HTML": found["markup"],
-            f"placeholders such as '{usual[0][0] if usual else ''}'": found["placeholders"],
+            "placeholder{s} such as '{usual}'": found["placeholders"],
         }
-        counts = ", ".join(f"{count:,} {what}" for what, count in said.items() if count)
+        word = usual[0][0] if usual else ""
+        counts = ", ".join(
+            f"{count:,} {what.format(s='' if count == 1 else 's', usual=word)}" for what, count in said.items() if count
+        )
         part = f", of which {self.looked_at:,} were looked at" if self.looked_at < self.rows - self.blank else ""
         languages = ", ".join(f"{name} {share:.0%}" for name, share in found["languages"].items())
         yield (

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from isotrope.io.errors import IsotropeError, reason
+from isotrope.io.errors import IsotropeError, as_typed, reason
 from isotrope.io.names import RUN as RUN
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def check_run(folder: Path, *, resume: bool, settings: str = RUN) -> None:
     if folder.is_file():
         raise IsotropeError(f"{folder}: a file, where the run's folder is to be; choose another folder")
     if not resume and folder.exists() and any(not path.name.startswith(".") for path in folder.iterdir()):
-        raise IsotropeError(f"{folder}: exists already; resume that run, or choose another folder")
+        resumed = f"resume that run ({as_typed('resume=True')})" if (folder / settings).is_file() else "move it away"
+        raise IsotropeError(f"{folder}: exists already; {resumed}, or choose another folder")
 
 
 @contextmanager

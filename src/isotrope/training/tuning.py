@@ -6,7 +6,7 @@ output/
   corpus/        the text as it was given
   text.parquet   what the trials learn from; the rest of the corpus is what they are judged on
   trials/NAME-RUNG/   ordinary run folders
-  outcome.json   which encoder was kept, and why
+  outcome.json   which encoder was kept, and why; result.json: how long it took, and on which versions
   encoder/       the result, a sentence-transformers folder
 """
 
@@ -37,6 +37,7 @@ from isotrope.training.interruption import Interrupted
 from isotrope.training.leaderboard import NO_TIME, Trial, Tuning, ranked
 from isotrope.training.monitor import Score
 from isotrope.training.processes import rank_and_world
+from isotrope.training.record import Record
 from isotrope.training.run import train
 from isotrope.training.run_folder import RUN, check_run
 from isotrope.training.tuning_progress import Progress, opened
@@ -111,7 +112,8 @@ def tune(
     settings: dict[str, Any] = {"model": _name_of(model), "budget": seconds, "purpose": purpose}
     settings |= {"dev": None if dev is None else str(dev), "unit": unit, "seed": seed}
     settings |= {"candidates": [one.name for one in named] if named else None}
-    sources = shaped(as_sources(sentences), Shape.of(columns, join, strip_html, column=column))
+    given, shape = as_sources(sentences), Shape.of(columns, join, strip_html, column=column)
+    sources = shaped(given, shape)
     with on_device(device), opened(folder, settings, resume=resume) as progress:
         score = None if dev is None else development_score(str(dev), data)
         start = load(model)
@@ -120,7 +122,9 @@ def tune(
         chosen = named or default_candidates(raw=raw)
         options = {"model": model, "dev": dev, "data": data, "unit": unit, "seed": seed}
         search = _Search(folder, progress, chosen, start, text, score, purpose, seconds, options, raw)
-        return search.run(_name_of(model))
+        found = search.run(_name_of(model))
+        Record.of(found.seconds, None, given, shape, column).write(folder)
+        return found
 
 
 @dataclass
