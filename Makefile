@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_DISABLE_TELEMETRY := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test sweep figures faults fuzz lint docs clean
+.PHONY: demo test sweep figures faults fuzz lint docs ecosystem clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m isotrope demo
@@ -41,6 +41,11 @@ lint: $(VENV)/ready
 docs: $(VENV)/ready
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
 	@echo "site/index.html"
+
+# a saved encoder in other libraries, which `make test` skips where they are not installed: hundreds of megabytes more
+ecosystem: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ecosystem]'
+	$(BIN)/python -m pytest tests/integrations
 
 # torch first and by itself: the constraint picks the CPU build, and what follows finds it installed
 $(VENV)/ready: pyproject.toml constraints.txt

@@ -2,7 +2,7 @@
 
     python examples/integrations/pgvector_search.py postgresql://user@host/base TABLE.csv [FOLDER]
 
-The extension must be there for the server (Debian: postgresql-17-pgvector of the PostgreSQL project's repository).
+The server must have the extension: the package postgresql-NN-pgvector, of newer Debians or of the PostgreSQL project.
 """
 
 from __future__ import annotations

@@ -89,3 +89,11 @@ def test_nothing_comes_from_elsewhere(hook) -> None:
     assert build.on_post_page('<a href="https://sbert.net">', None, None).startswith("<a")
     with pytest.raises(mkdocs.PluginError, match=r"cdn\.example"):
         build.on_post_page('<script src="https://cdn.example/x.js">', Path("x"), None)
+
+
+def test_a_page_that_the_menu_does_not_name_is_in_it(hook, tmp_path: Path) -> None:
+    for name in ("named.md", "new.md"):
+        (tmp_path / name).touch()
+    nav = [{"Start": "named.md"}, {"Guides": ["extending.md"]}]
+    config = {"nav": nav, "docs_dir": str(tmp_path), "mdx_configs": {}}
+    assert hook("build").on_config(config)["nav"][1] == {"Guides": ["extending.md", "new.md"]}
