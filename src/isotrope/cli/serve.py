@@ -22,7 +22,7 @@ Indexes = Annotated[
 def serve(
     models: Annotated[
         list[str] | None,
-        typer.Argument(metavar="MODEL...", help=f"{MODEL_HELP} Or NAME=MODEL.", show_default="small"),
+        typer.Argument(metavar="MODEL", help=f"{MODEL_HELP} Or NAME=MODEL.", show_default="small"),
     ] = None,
     index: Indexes = None,
     host: Annotated[str, typer.Option(help="Where to listen; the default is for this machine only.")] = "127.0.0.1",
@@ -36,13 +36,17 @@ def serve(
     ] = False,
     normalize: Annotated[bool, typer.Option("--normalize", help="Vectors of length one, as OpenAI's are.")] = False,
     batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens in one pass through a model.")] = 4096,
-    wait_ms: Annotated[float, typer.Option(min=0, help="Milliseconds that an input waits for company.")] = 2,
+    wait_ms: Annotated[
+        float, typer.Option(min=0, max=60_000, help="Milliseconds that an input waits for company.")
+    ] = 2,
     max_inputs: Annotated[int, typer.Option(min=1, help="Inputs of a request; 413 above.")] = 2048,
     max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of a request; 413 above.")] = 300_000,
-    max_body: Annotated[float, typer.Option(min=0.001, help="MiB of a request; 413 above.")] = 16,
+    max_body: Annotated[float, typer.Option(min=0.001, max=65_536, help="MiB of a request; 413 above.")] = 16,
     max_waiting: Annotated[int, typer.Option(min=1, help="Tokens that may wait for a model; 429 above.")] = 262_144,
     max_requests: Annotated[int, typer.Option(min=1, help="Requests answered at a time; 429 above.")] = 512,
-    patience: Annotated[int, typer.Option(min=1, help="Seconds to answer what was taken, once it is stopped.")] = 30,
+    patience: Annotated[
+        int, typer.Option(min=1, max=86_400, help="Seconds to answer what was taken, once it is stopped.")
+    ] = 30,
     device: Device = None,
     precision: Precision = None,
 ) -> None:

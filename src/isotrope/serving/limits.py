@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 from isotrope.io.errors import IsotropeError
 
 MIB = 2**20
+LARGEST = 2**40  # of any limit: beyond it there is none
 
 
 @dataclass(frozen=True)
@@ -28,5 +29,5 @@ class Limits:
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
-            if not value > 0 and not (one.name == "wait" and value == 0):
-                raise IsotropeError(f"limits: {one.name} must be above 0, not {value}")
+            if not (0 < value <= LARGEST or (one.name == "wait" and value == 0)):
+                raise IsotropeError(f"limits: {one.name} must be above 0 and no more than {LARGEST:,}, not {value}")

@@ -128,5 +128,5 @@ function scores() {
     element("p", {}, `Spearman correlation with ${count(done.length, "grade")}:`), element("ul", { class: "hits" }, ...items),
     element("p", { class: "hint" }, caution),
     element("p", {}, "With the downloaded file:"),
-    element("pre", {}, `isotrope evaluate ${state.models.join(" ")} --pairs grades.tsv\nisotrope train TEXT --model ${state.models[0]} --dev grades.tsv --output runs/mine`));
+    element("pre", {}, "isotrope evaluate MODEL MODEL --pairs grades.tsv\nisotrope train TEXT --model MODEL --dev grades.tsv --output runs/mine"));
 }
