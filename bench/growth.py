@@ -79,12 +79,13 @@ def plot(found: list[Grown], path: Path) -> None:
 
     figure, axes = pyplot.subplots(1, 2, figsize=(8, 3))
     sizes = [one.sentences for one in found]
-    axes[0].plot(sizes, [one.trained - found[0].trained for one in found], "o-", label="read, written, planned")
-    axes[0].plot(sizes, [one.epoch for one in found], "o-", label="an epoch's batches")
-    axes[0].set(xlabel="sentences", ylabel="processor seconds above 1,000 sentences")
+    thousands = [size / 1000 for size in sizes]
+    axes[0].plot(thousands, [one.trained for one in found], "o-", label="isotrope.train, two steps")
+    axes[0].plot(thousands, [one.epoch for one in found], "o-", label="rows of an epoch's batches")
+    axes[0].set(xlabel="thousand sentences", ylabel="processor seconds", ylim=(0, None))
     axes[0].legend()
     axes[1].semilogx(sizes, [one.memory for one in found], "o-")
-    axes[1].set(xlabel="sentences", ylabel="peak memory, MB", ylim=(0, None))
+    axes[1].set(xlabel="sentences", ylabel="peak memory, MB", ylim=(0, 1.2 * max(one.memory for one in found)))
     figure.tight_layout()
     figure.savefig(path, dpi=80)
 
