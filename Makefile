@@ -5,13 +5,19 @@ BIN := $(VENV)/bin
 export HF_HUB_DISABLE_TELEMETRY := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test sweep figures faults fuzz lint docs ecosystem clean
+.PHONY: demo test bench sweep figures faults fuzz lint docs ecosystem clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m isotrope demo
 
 test: $(VENV)/ready
 	$(BIN)/python -m pytest
+
+# speed and memory beside a peer in the same run, on the sentences of STS-B in DATA: an hour
+DATA ?= ../shared/data
+bench: $(VENV)/ready
+	$(BIN)/python bench/training.py --data $(DATA)
+	$(BIN)/python bench/growth.py --plot docs/growth.png
 
 # the whole product of parts, tens of thousands of combinations: an hour
 sweep: $(VENV)/ready

@@ -15,6 +15,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 import isotrope
 from isotrope import recipes
+from isotrope.encoders.backbone import Backbone
 from isotrope.encoders.packing import lay_out
 from isotrope.encoders.precision import computing_in, dtype_of
 from isotrope.objectives import anchor
@@ -86,6 +87,9 @@ def plain_loop(gate: Gate, recipe: str, settings: Settings, model: str, data: Pa
     nothing looked up, torch's optimiser as it comes.
     """
     stage, _, learner, _ = _parts(recipe, settings, model)
+    for module in learner.modules():
+        if isinstance(module, Backbone):
+            module.margin = None  # no rows of like length
     training = stage.training
     optimiser = torch.optim.AdamW(
         groups_of(learner, training.weight_decay), lr=training.learning_rate, betas=training.betas, eps=training.epsilon

@@ -43,7 +43,7 @@ def at_a_time(sentences: int | None) -> Iterator[None]:
 def in_pieces(encode: Encode, batch: Batch, view: EmbeddingView | None, backbone: Backbone) -> Tensor:
     """What `encode` makes of the batch, (sentences, ...), by way of pieces where that saves time or memory."""
     most = _most.get()
-    if getattr(view, "whole", False):
+    if (most is None and backbone.margin is None) or getattr(view, "whole", False):
         return encode(batch, view)
     groups = cut(batch, most, backbone.margin)
     if len(groups) == 1:

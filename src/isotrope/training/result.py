@@ -27,7 +27,7 @@ class Run:
     """A finished run.
 
     Attributes:
-        folder: the run folder, with `recipe.toml`, `log.jsonl`, checkpoints and the saved encoder.
+        folder: the run folder, with `recipe.toml`, `log.jsonl` and the saved encoder.
         encoder: the tuned encoder, as it lies in `folder/encoder`.
         recipe: every number of it, defaults too.
         model: the name of the encoder that it started from.
