@@ -16,6 +16,7 @@ from transformers import set_seed
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
+from isotrope.encoders.loading import model_commit
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.checksums import changed_since
 from isotrope.io.errors import IsotropeError
@@ -225,6 +226,8 @@ class Session:
     def _write_settings(self, resume: bool) -> None:
         stages = [stage.model_dump(mode="json") for stage in self.recipe.stages]
         asked = {"model": self.name, "dev": self.dev, "unit": self.unit}
+        if commit := model_commit(self.model) if isinstance(self.model, str | Path) else None:
+            asked["commit"] = commit  # of the Hub: `main` may mean another one when the run is resumed
         settings: dict[str, Any] = {"recipe": self.recipe.full_name, **asked}
         settings |= stages[0] if len(stages) == 1 else {"stages": stages}
         file = self.folder / RUN
