@@ -120,6 +120,9 @@ def train(
     unit: UnitOption = "auto",
     precision: Precision = None,
     resume: Resume = False,
+    other_processes: Annotated[
+        bool, typer.Option("--other-processes", help="Resume with another number of processes than the run had.")
+    ] = False,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:
@@ -164,6 +167,7 @@ def train(
         "purpose": purpose,
         "unit": unit,
         "resume": resume,
+        "other_processes": other_processes,
     }
     text = [Path(source) for source in corpus]
     if seeds:

@@ -63,6 +63,7 @@ class Session:
     unit: Unit = "auto"
     automatic: bool = False  # no recipe was named: what it makes must be better, or is not kept
     purpose: Purpose = "both"
+    other_processes: bool = False  # resumed with another number of them, and that is meant
 
     @property
     def name(self) -> str:
@@ -188,7 +189,7 @@ class Session:
             score=score,
         )
         bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
-        stage_loop(learner, batches, monitor, folder, bar).run(resume=resume)
+        stage_loop(learner, batches, monitor, folder, bar).run(resume=resume, other_processes=self.other_processes)
         return handed_on(learner.tuned(), started, stage).eval()
 
     def save(self, encoder: Encoder, folder: Path) -> None:
