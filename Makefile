@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_DISABLE_TELEMETRY := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test bench sweep figures faults fuzz lint docs ecosystem clean
+.PHONY: demo test bench sweep figures faults fuzz lint docs ecosystem lock sbom clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m isotrope demo
@@ -52,6 +52,21 @@ docs: $(VENV)/ready
 ecosystem: $(VENV)/ready
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable '.[ecosystem]'
 	$(BIN)/python -m pytest tests/integrations
+
+# requirements.lock, anew: the hashes of all files of each version. torch is overridden away, see there
+lock: $(VENV)/ready
+	@grep '^#' requirements.lock > $(VENV)/lock
+	@echo "torch; sys_platform == 'never'" > $(VENV)/without-torch
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile pyproject.toml --constraint constraints.txt --override $(VENV)/without-torch --generate-hashes \
+	  --no-emit-index-url --no-header --no-annotate --universal --python-version 3.11 --quiet >> $(VENV)/lock
+	@mv $(VENV)/lock requirements.lock
+
+# what is in the environment, with versions and licences, as CycloneDX: dist/sbom.json
+sbom: $(VENV)/ready
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check cyclonedx-bom
+	@mkdir -p dist
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --of JSON -o dist/sbom.json $(BIN)/python
 
 # torch first and by itself: the constraint picks the CPU build, and what follows finds it installed
 $(VENV)/ready: pyproject.toml constraints.txt

@@ -85,6 +85,17 @@ def test_a_signal_while_a_class_is_made_is_quiet(run: Run, monkeypatch: pytest.M
     assert (done.code, done.out, done.err) == (128 + signal.SIGTERM, "", "")
 
 
+def test_errors_that_lead_to_each_other_are_told_as_any(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(*arguments: Any, **options: Any) -> None:
+        first, second = isotrope.IsotropeError("one line"), ValueError("another")
+        first.__cause__, second.__context__ = second, first
+        raise first
+
+    monkeypatch.setattr("isotrope.cli.encode.check_output", wrong)
+    done = run("encode", "x.txt", "--output", "x.npy")
+    assert (done.code, done.err) == (2, "Error: one line\n")
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("arguments", [("--version",), ("recipes", "show", "simcse"), ("recipes", "list")])
 @pytest.mark.parametrize("unbuffered", ["", "1"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import faulthandler
 import multiprocessing
 import os
 import resource
@@ -26,7 +27,7 @@ PRELOADED = [
     "isotrope.retrieval.clustering",
     "isotrope.retrieval.indexing",
 ]
-PATIENCE = 300  # seconds after which a command hangs
+PATIENCE = 150  # seconds after which a command hangs
 
 
 @lru_cache
@@ -89,7 +90,7 @@ class Command:
         if process.is_alive():
             process.kill()
             process.join()
-            raise AssertionError(f"{self.arguments} hangs")
+            raise AssertionError(f"{self.arguments} hangs: {said[1].read_text(errors='replace')[-4000:]}")
         texts = [file.read_text(errors="replace") if file.exists() else "" for file in said]
         return Ended(process.exitcode, *texts, time.monotonic() - began)
 
@@ -103,6 +104,7 @@ def _main(command: Command, out: Path, err: Path) -> None:
     for stream, file in ((1, out), (2, err)):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), stream)
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
+    faulthandler.dump_traceback_later(PATIENCE - 20)  # where it hangs, if it does
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command begins to listen
     os.environ |= {"ISOTROPE_CACHE": str(command.cache), "HF_HUB_OFFLINE": "1"}
     os.chdir(command.folder)

@@ -87,3 +87,24 @@ def test_damaged_and_given_again(
         shutil.rmtree(folder)
     if LONG:
         print(f"FIGURES damage {name}: {len(files)} files, {dict(counts)}")
+
+
+def test_a_damaged_model_is_used_by_nobody(
+    fresh: Fresh, wanted: Callable[[str], tuple[dict[str, str], float]], chance: random.Random, tmp_path: Path
+) -> None:
+    """Vectors of a model with one flipped bit look like any others."""
+    verb, (result, _) = VERBS["encode"], wanted("encode")
+    pristine, counts = fresh(), Counter[str]()
+    files = sorted(
+        str(path.relative_to(pristine)) for path in (pristine / "work" / "model").rglob("*") if path.is_file()
+    )
+    cases = [(file, how) for file in files for how in DAMAGES]
+    for file, how in cases if LONG else chance.sample(cases, HANDFUL):
+        print(f"model: {file} {how}")  # shown where the test fails
+        folder = tmp_path / "damaged"
+        shutil.copytree(pristine, folder)
+        DAMAGES[how](folder / file, chance)
+        counts[same_or_said(verb.command(folder).run(), verb, folder, result)] += 1
+        shutil.rmtree(folder)
+    if LONG:
+        print(f"FIGURES damage model: {len(files)} files, {dict(counts)}")

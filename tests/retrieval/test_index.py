@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -155,6 +157,45 @@ def test_mistakes_are_said(encoder: isotrope.Encoder, folder: Path, tmp_path: Pa
     with pytest.raises(IsotropeError, match="a folder with other files in it"):
         isotrope.index(ROWS, encoder, tmp_path, force=True)
     assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+DAMAGES: dict[str, Callable[[bytes], bytes]] = {
+    "emptied": lambda data: b"",
+    "cut short": lambda data: data[: len(data) // 2],
+    "garbled": lambda data: bytes(reversed(data)),
+}
+
+
+@pytest.mark.parametrize(
+    "name", ["rows-00001.parquet", "vectors-00001.npy", "keys-00001.npy", "index.json", "near.usearch"]
+)
+@pytest.mark.parametrize("how", DAMAGES)
+def test_a_damaged_file_is_one_line(
+    encoder: isotrope.Encoder, folder: Path, tmp_path: Path, name: str, how: str
+) -> None:
+    there = shutil.copytree(folder, tmp_path / "index")
+    if name == "near.usearch":
+        isotrope.index(ROWS, encoder, there, graph_above=10)
+    (there / name).write_bytes(DAMAGES[how]((there / name).read_bytes()))
+
+    def use() -> None:
+        isotrope.search(isotrope.Index.open(there, encoder), QUERIES[0], k=90)
+        isotrope.index(ROWS, encoder, there)
+
+    with pytest.raises(IsotropeError, match=r"^[^\n]+ (is damaged \(|can't be read; make the index again)"):
+        use()
+    isotrope.index(ROWS, encoder, there, force=True)
+    assert len(isotrope.search(isotrope.Index.open(there, encoder), QUERIES[0], k=90)) == 80
+
+
+def test_one_flipped_bit_in_the_rows_is_found(encoder: isotrope.Encoder, folder: Path, tmp_path: Path) -> None:
+    there = shutil.copytree(folder, tmp_path / "index")
+    file = there / "rows-00000.parquet"
+    data = bytearray(file.read_bytes())
+    data[len(data) // 4] ^= 1
+    file.write_bytes(data)
+    with pytest.raises(IsotropeError, match=r"rows-00000.parquet is damaged"):
+        isotrope.search(isotrope.Index.open(there, encoder), QUERIES[0], k=90)
 
 
 def test_a_condition_is_a_column_a_sign_and_a_value() -> None:

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from datasets import ClassLabel, Dataset, Features, Value
+from datasets import ClassLabel, Dataset, Features, Value, load_dataset
 
 from isotrope.io.errors import IsotropeError
 from isotrope.text.sources import Source, kind_of, matching_rows
@@ -84,6 +84,20 @@ def test_hub_streams_a_split_and_its_labels_go_by_name(hub_folder: Path) -> None
     train = rows([f"hub:{hub_folder}"], NLI)
     assert [row["label"] for row in train] == ["entailment", "neutral", "contradiction", -1]
     assert rows([f"hub:{hub_folder}:test"], NLI) == [{"sentence1": "a", "sentence2": "b", "label": "neutral"}]
+
+
+def test_a_data_set_may_have_a_revision(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Any] = []
+
+    def opened(path: str, config: str | None, **options: Any) -> Any:
+        asked.append((path, config, options["split"], options["revision"]))
+        return load_dataset(str(hub_folder), split="test", streaming=True)
+
+    monkeypatch.setattr("datasets.load_dataset", opened)
+    for source in ("hub:org/nli", "hub:org/nli@v1", f"hub:org/nli@{'a' * 40}:de:dev"):
+        assert len(rows([source], NLI)) == 1
+    wanted = [("org/nli", None, "train", None), ("org/nli", None, "train", "v1"), ("org/nli", "de", "dev", "a" * 40)]
+    assert asked == wanted
 
 
 def test_hub_errors_are_one_line(hub_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

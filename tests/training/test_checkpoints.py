@@ -106,8 +106,12 @@ def test_a_damaged_one_is_passed_over_for_the_one_before(words: str, tmp_path: P
 def test_another_number_of_processes_is_refused_and_other_software_is_told(tmp_path: Path) -> None:
     folder = save(tmp_path, 3)
     assert check_origin(folder, 1) is None
-    with pytest.raises(IsotropeError, match=r"checkpoint-3 was written by 1 process\(es\), and this run has 2"):
+    with pytest.raises(
+        IsotropeError,
+        match=r"checkpoint-3 was written by 1 process\(es\), and this run has 2; resume it with 1, or with o",
+    ):
         check_origin(folder, 2)
+    assert "processes 1 -> 2" in (check_origin(folder, 2, other_processes=True) or "")
     manifest = json.loads((folder / "manifest.json").read_text())
     manifest["versions"]["torch"], manifest["threads"] = "1.0", 64
     (folder / "manifest.json").write_text(json.dumps(manifest))

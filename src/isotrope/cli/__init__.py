@@ -143,14 +143,20 @@ def _quiet_signals() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        link: BaseException | None = error
-        while link is not None:
+        for link in _behind(error):
             if isinstance(link, KeyboardInterrupt):
                 sys.exit(128 + signal.SIGINT)
             if isinstance(link, SystemExit) and isinstance(link.code, int) and link.code > 128:
                 sys.exit(link.code)
-            link = link.__cause__ or link.__context__
         raise
+
+
+def _behind(error: BaseException) -> list[BaseException]:
+    """An exception and those that led to it; each once, for they may lead to each other."""
+    found = [error]
+    for link in found:
+        found += [one for one in (link.__cause__, link.__context__) if one is not None and one not in found]
+    return found
 
 
 def _heard_again(lost: sys.UnraisableHookArgs) -> None:

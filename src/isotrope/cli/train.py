@@ -130,6 +130,9 @@ def train(
     precision: TrainingPrecision = None,
     resume: Resume = False,
     with_report: WithReport = True,
+    other_processes: Annotated[
+        bool, typer.Option("--other-processes", help="Resume with another number of processes than the run had.")
+    ] = False,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:
@@ -175,6 +178,7 @@ def train(
         "purpose": purpose,
         "unit": unit,
         "resume": resume,
+        "other_processes": other_processes,
     }
     text = [Path(source) for source in corpus]
     if seeds:

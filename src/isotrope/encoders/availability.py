@@ -11,6 +11,7 @@ from huggingface_hub.errors import HFValidationError
 from isotrope.encoders.loading import load_any, resolve
 from isotrope.encoders.pooling import Pooling
 from isotrope.io.errors import IsotropeError
+from isotrope.io.hub import split_revision
 
 
 def check_names(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
@@ -20,7 +21,8 @@ def check_names(names: Iterable[str], poolings: Iterable[str] = ()) -> None:
     for name in names:
         if not Path(resolve(name)).is_dir():
             try:
-                hf_hub_download(name, "config.json")
+                repository, revision = split_revision(name)
+                hf_hub_download(repository, "config.json", revision=revision)
             except HFValidationError as error:
                 raise IsotropeError(f"there is no model folder '{name}'") from error
             except Exception:

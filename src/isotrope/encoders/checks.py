@@ -17,20 +17,20 @@ SHOWN = 3  # names of weights in a message
 NUMBER = re.compile(r"\d+")
 
 
-def check_model(model: SentenceTransformer, path: str, *, subfolder: str = "", local_files_only: bool = False) -> None:
+def check_model(model: SentenceTransformer, path: str, *, subfolder: str = "") -> None:
     """Refuses a model with weights that its files don't have, weights that are no numbers, or a tokenizer without words
     or of another vocabulary. A pooler that the files don't have is taken out: it would be random, and is not used.
     """
     transformer = getattr(model[0], "model", None)
     if isinstance(transformer, PreTrainedModel):
-        _check_files(transformer, path, subfolder, local_files_only)
+        _check_files(transformer, path, subfolder)
         _check_tokenizer(model[0].tokenizer, transformer)
     damaged = [name for name, weight in model.named_parameters() if not torch.isfinite(weight).all()]
     if damaged:
         raise IsotropeError(f"its weights hold values that are no numbers (NaN or infinity), in {_listed(damaged)}")
 
 
-def _check_files(transformer: Any, path: str, subfolder: str, local_files_only: bool) -> None:
+def _check_files(transformer: Any, path: str, subfolder: str) -> None:
     """Compares the names of weights in the files with those of the model; no weight is read for it."""
     _, found = type(transformer).from_pretrained(
         path,
@@ -38,7 +38,7 @@ def _check_files(transformer: Any, path: str, subfolder: str, local_files_only: 
         device_map="meta",
         output_loading_info=True,
         subfolder=subfolder,
-        local_files_only=local_files_only,
+        local_files_only=True,
     )
     missing: set[str] = set(found["missing_keys"])
     without_pooler = {name for name in missing if "pooler" not in name}

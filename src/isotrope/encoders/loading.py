@@ -18,10 +18,11 @@ from isotrope.encoders.after_pooling import is_cls_mlp
 from isotrope.encoders.devices import check_device, default_device
 from isotrope.encoders.encoder import Encoder
 from isotrope.encoders.foreign import ForeignEncoder
-from isotrope.encoders.opening import open_model
+from isotrope.encoders.opening import fetched, open_model
 from isotrope.encoders.pooling import Pooling
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hashes import sha256
+from isotrope.io.hub import commit_of
 
 # a name, a folder, or a model that is in memory already
 Model: TypeAlias = "str | Path | Encoder | ForeignEncoder | SentenceTransformer"
@@ -43,8 +44,9 @@ def load(
     """An encoder that can be tuned.
 
     Args:
-        model: `"small"`, `"bundled"`, `"minilm"`, a folder, a name on the Hugging Face Hub, an `Encoder`, or a
-            `SentenceTransformer`. Weights of a model in memory are shared, not copied.
+        model: `"small"`, `"bundled"`, `"minilm"`, a folder, a name on the Hugging Face Hub (`org/name`, or
+            `org/name@revision`), an `Encoder`, or a `SentenceTransformer`. Weights of a model in memory are shared,
+            not copied.
         pooling: `"mean"`, `"cls"`, `"last2"`, `"mean@2"` ...; without it a sentence-transformers folder keeps its own,
             and a bare transformer is mean-pooled.
         device: where it runs; without it a model that is in memory stays where it is, and others go to the GPU if
@@ -141,7 +143,7 @@ def _read_pooling(modules: list[Any], layers: int, name: str) -> tuple[Pooling, 
 
 
 def resolve(name_or_folder: str | Path) -> str:
-    """What transformers is told: a folder on this machine, or a name on the Hub."""
+    """A folder on this machine, or a name on the Hub, which may have a revision: `org/name@v1.0`."""
     name = str(name_or_folder)
     if name in NAMED:
         return str(NAMED[name]())
@@ -156,6 +158,17 @@ def resolve(name_or_folder: str | Path) -> str:
     if path.is_file():
         raise IsotropeError(f"'{name}' is a file; a model is a folder or a name on the Hugging Face Hub")
     return name
+
+
+def model_folder(name_or_folder: str | Path) -> Path:
+    """The folder of a model on this machine; one that is named on the Hub is fetched if it is not here yet."""
+    path = resolve(name_or_folder)
+    return Path(path) if Path(path).is_dir() else fetched(path, str(name_or_folder), available_offline())
+
+
+def model_commit(name_or_folder: str | Path) -> str | None:
+    """Which commit of the Hub a name means now; None for what does not come from there."""
+    return None if Path(resolve(name_or_folder)).is_dir() else commit_of(model_folder(name_or_folder))
 
 
 def minilm_folder() -> Path:

@@ -68,11 +68,13 @@ def masked_lm_head(student: Encoder) -> nn.Module:
     """The student's checkpoint as a masked LM whose body is the student itself: its output layer goes on learning."""
     from transformers import AutoModelForMaskedLM
 
-    from isotrope.encoders.loading import resolve
+    from isotrope.encoders.loading import model_folder
     from isotrope.encoders.quiet import quiet_transformers
 
     with quiet_transformers():
-        model: Any = AutoModelForMaskedLM.from_pretrained(resolve(student.name), dtype=torch.float32)
+        model: Any = AutoModelForMaskedLM.from_pretrained(
+            model_folder(student.name), dtype=torch.float32, use_safetensors=True, local_files_only=True
+        )
     setattr(model, model.base_model_prefix, student.backbone.model)
     model.tie_weights()
     head: nn.Module = model

@@ -14,14 +14,16 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from isotrope.io.atomic import whole_or_nothing
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, reason
 from isotrope.io.hashes import digest
 from isotrope.io.vector_files import Floats
 from isotrope.text.arrays import IntArray
@@ -58,10 +60,10 @@ class IndexFolder:
         if not (folder / ABOUT).is_file():
             raise IsotropeError(f"{folder}: no index in it; make one with index")
         try:
-            about = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
-            return cls(folder, About(**about))
-        except (ValueError, TypeError) as error:
+            about = TypeAdapter(About).validate_python(json.loads((folder / ABOUT).read_text(encoding="utf-8")))
+        except (ValueError, TypeError, OSError) as error:
             raise IsotropeError(f"{folder}: its {ABOUT} can't be read; make the index again") from error
+        return cls(folder, about)
 
     def __len__(self) -> int:
         return sum(self.about.shards)
@@ -77,7 +79,7 @@ class IndexFolder:
 
         number = len(self.about.shards)
         with whole_or_nothing(self._file("rows", number, "parquet")) as path:
-            parquet.write_table(rows, path)
+            parquet.write_table(rows, path, write_page_checksum=True)
         for kind, array in (("vectors", vectors), ("keys", keys)):
             with whole_or_nothing(self._file(kind, number, "npy")) as path, path.open("wb") as file:
                 np.save(file, array)
@@ -89,40 +91,39 @@ class IndexFolder:
         """Of the rows; None while there are none."""
         from pyarrow import parquet
 
-        return parquet.read_schema(self._file("rows", 0, "parquet")) if self.about.shards else None
+        if not self.about.shards:
+            return None
+        with self._whole(file := self._file("rows", 0, "parquet")):
+            return parquet.read_schema(file)
 
     def keys(self) -> Counter[int]:
         """How often each row is there."""
         found: Counter[int] = Counter()
         for number in range(len(self.about.shards)):
-            found.update(np.load(self._file("keys", number, "npy")).tolist())
+            found.update(self._array("keys", number).tolist())
         return found
 
     def vectors(self) -> Iterator[tuple[int, Floats]]:
         """The vectors of each shard, memory-mapped, and the number of its first row."""
         start = 0
         for number, rows in enumerate(self.about.shards):
-            yield start, np.load(self._file("vectors", number, "npy"), mmap_mode="r")
+            yield start, self._array("vectors", number)
             start += rows
 
     def table(self, columns: Sequence[str] | None = None) -> Any:
         """All rows, or some columns of them."""
         import pyarrow
-        from pyarrow import parquet
 
-        files = [self._file("rows", number, "parquet") for number in range(len(self.about.shards))]
-        return pyarrow.concat_tables([parquet.read_table(file, columns=columns, partitioning=None) for file in files])
+        return pyarrow.concat_tables([self._rows(number, columns) for number in range(len(self.about.shards))])
 
     def rows(self, numbers: Sequence[int]) -> list[dict[str, Any]]:
         """Some rows, in the order of their numbers; only their shards are read."""
-        from pyarrow import parquet
-
         ends = np.cumsum(self.about.shards)
         found: dict[int, dict[str, Any]] = {}
         for number in sorted({int(np.searchsorted(ends, one, side="right")) for one in numbers}):
             begins = int(ends[number]) - self.about.shards[number]
             mine = [one for one in dict.fromkeys(numbers) if begins <= one < ends[number]]
-            table = parquet.read_table(self._file("rows", number, "parquet"), partitioning=None)
+            table = self._rows(number)
             found.update(zip(mine, table.take([one - begins for one in mine]).to_pylist(), strict=True))
         return [found[one] for one in numbers]
 
@@ -130,7 +131,8 @@ class IndexFolder:
         """Puts rows into the graph that it does not have yet."""
         graph = self._graph()
         if self.about.in_graph and (self.folder / GRAPH).is_file():
-            graph.load(str(self.folder / GRAPH))
+            with self._whole(self.folder / GRAPH):
+                graph.load(str(self.folder / GRAPH))
         for start, vectors in self.vectors():
             there = np.flatnonzero(np.asarray(vectors).any(axis=1))
             new = there[there + start >= self.about.in_graph]
@@ -146,7 +148,8 @@ class IndexFolder:
         if self.about.in_graph != len(self) or not (self.folder / GRAPH).is_file():
             return None
         graph = self._graph()
-        graph.view(str(self.folder / GRAPH))
+        with self._whole(self.folder / GRAPH):
+            graph.view(str(self.folder / GRAPH))
         return graph
 
     def _graph(self) -> Any:
@@ -154,6 +157,35 @@ class IndexFolder:
 
         options = {"connectivity": EDGES, "expansion_add": CANDIDATES, "expansion_search": CANDIDATES}
         return Index(ndim=self.about.dim, metric="ip", dtype="f32", **options)
+
+    def _rows(self, number: int, columns: Sequence[str] | None = None) -> Any:
+        """Those of a shard, as an Arrow table. Its pages have checksums."""
+        from pyarrow import parquet
+
+        with self._whole(file := self._file("rows", number, "parquet")):
+            table = parquet.read_table(file, columns=columns, partitioning=None, page_checksum_verification=True)
+            if len(table) != self.about.shards[number]:
+                raise ValueError(len(table))
+        return table
+
+    def _array(self, kind: str, number: int) -> Any:
+        """One of a shard's arrays, memory-mapped."""
+        with self._whole(file := self._file(kind, number, "npy")):
+            array = np.load(file, mmap_mode="r")
+            if array.shape != (self.about.shards[number], *([self.about.dim] if kind == "vectors" else [])):
+                raise ValueError(array.shape)
+        return array
+
+    @contextmanager
+    def _whole(self, file: Path) -> Iterator[None]:
+        """One line where a file is missing, cut short or garbled."""
+        try:
+            yield
+        except (OSError, ValueError, EOFError, RuntimeError) as error:  # pyarrow's are the first two
+            raise IsotropeError(
+                f"{self.folder}: {file.name} is damaged ({reason(error)}); force=True makes the index again",
+                argument="force=True",
+            ) from error
 
     def _file(self, kind: str, number: int, ending: str) -> Path:
         return self.folder / f"{kind}-{number:05d}.{ending}"

@@ -10,14 +10,15 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from isotrope.io.errors import IsotropeError, reason
+from isotrope.io.hub import split_revision
 from isotrope.text.cells import cell_sentence, is_missing
 from isotrope.text.files import Row, check_columns, file_kind, read_rows, shown_path
 from isotrope.text.frames import dataset_rows, is_table, rows_of_table
 
 log = logging.getLogger(__name__)
 
-# a path, `-`, `hub:org/name[:config][:split]`; strings or rows (dictionaries); a table or column of pandas, polars,
-# Arrow or Hugging Face's `datasets`
+# a path, `-`, `hub:org/name[@revision][:config][:split]`; strings or rows (dictionaries); a table or column of
+# pandas, polars, Arrow or Hugging Face's `datasets`
 Source: TypeAlias = str | Path | Iterable[Any]
 
 HUB = "hub:"
@@ -165,12 +166,14 @@ def _memory_rows(source: Iterable[Any], name: str) -> Iterator[Row]:
 
 
 def hub_rows(source: str) -> Iterator[Row]:
-    """`hub:org/name[:config][:split]`, streamed. Whatever goes wrong on the way there is told in one line."""
+    """`hub:org/name[@revision][:config][:split]`, streamed. Whatever goes wrong on the way is told in one line."""
     from datasets import load_dataset  # slow to import
 
     path, config, split = hub_parts(source)
+    path, revision = (path, None) if Path(path).is_dir() else split_revision(path)
     try:
-        yield from dataset_rows(load_dataset(path, config, split=split, streaming=True), source)
+        opened = load_dataset(path, config, split=split, revision=revision, streaming=True)
+        yield from dataset_rows(opened, source)
     except Exception as error:
         raise IsotropeError(f"{source}: can't be read ({reason(error)})") from error
 
@@ -184,7 +187,8 @@ def hub_parts(source: str) -> tuple[str, str | None, str]:
     path, *words = source.removeprefix(HUB).split(":")
     if len(words) > 2:
         raise IsotropeError(
-            f"{source}: a data set of the Hub is hub:org/name, hub:org/name:split or hub:org/name:config:split"
+            f"{source}: a data set of the Hub is hub:org/name, hub:org/name:split or hub:org/name:config:split; "
+            "a revision of it hub:org/name@revision"
         )
     config = words[0] if len(words) == 2 and words[0] else None
     return path, config, (words[-1] if words else "") or "train"

@@ -81,20 +81,24 @@ def last_checkpoint(run: Path, say: Callable[[str], None] = lambda line: None) -
     return None
 
 
-def check_origin(checkpoint: Path, world: int) -> str | None:
-    """Refuses a checkpoint of another number of processes. Returns a line about other differences in what made it."""
+def check_origin(checkpoint: Path, world: int, *, other_processes: bool = False) -> str | None:
+    """Refuses a checkpoint of another number of processes, unless that is meant. Returns a line about what else differs
+    in what made it.
+    """
     before, now = json.loads((checkpoint / MANIFEST).read_text()), _origin(world)
-    if before["world_size"] != world:
+    if before["world_size"] != world and not other_processes:
         raise IsotropeError(
             f"{checkpoint} was written by {before['world_size']} process(es), and this run has {world}; "
-            f"resume it with {before['world_size']}"
+            f"resume it with {before['world_size']}, or with other_processes=True: the batches are the same, "
+            "dropout is not",
+            argument="other_processes=True",
         )
-    pairs = [("threads", before["threads"], now["threads"])]
+    pairs = [("processes", before["world_size"], world), ("threads", before["threads"], now["threads"])]
     pairs += [(name, before["versions"].get(name), found) for name, found in now["versions"].items()]
     differing = [f"{name} {old} -> {new}" for name, old, new in pairs if old != new]
     if not differing:
         return None
-    return f"{checkpoint.name} was made with other software ({', '.join(differing)}); the last digits may differ"
+    return f"{checkpoint.name} was made elsewhere ({', '.join(differing)}); the last digits may differ"
 
 
 @contextmanager

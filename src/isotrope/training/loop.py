@@ -126,12 +126,14 @@ class Loop:
         self.sums: dict[str, Tensor] = {}  # of the loss and its parts, since the last line of the log
         self.summed = self.tokens = self.places = 0
 
-    def run(self, *, resume: bool = False) -> None:
-        """All steps, or those that are left after the last whole checkpoint."""
+    def run(self, *, resume: bool = False, other_processes: bool = False) -> None:
+        """All steps, or those that are left after the last whole checkpoint, which another number of processes may have
+        written if `other_processes` says so.
+        """
         settings = self.settings
         set_seed(settings.seed)
         torch.manual_seed(settings.seed + self.accelerator.process_index)  # no two processes draw the same dropout
-        checkpoint = self._restore() if resume else None
+        checkpoint = self._restore(other_processes) if resume else None
         if self.accelerator.is_main_process:
             self.log_file.cut(None if checkpoint is None else self.step)
         numbers = {key: value for key, value in vars(settings).items() if isinstance(value, str | int | float)}
@@ -144,7 +146,7 @@ class Loop:
                     self.evaluate()
                 batches = self._batches()
                 if checkpoint is not None:  # after the iterator, which draws a seed of its own
-                    set_random_state(checkpoints.load_part(checkpoint, self._random_part), self.device)
+                    self._restore_random_state(checkpoint)
                 while self.step < settings.steps and not self.should_stop(self.evaluations):
                     self.train_step(list(islice(batches, settings.accumulation)))
                     if request.signal is not None:
@@ -246,12 +248,12 @@ class Loop:
             checkpoints.save_checkpoint(self.folder, state, self.model, parts, self.accelerator.num_processes)
         self.accelerator.wait_for_everyone()
 
-    def _restore(self) -> Path | None:
+    def _restore(self, other_processes: bool) -> Path | None:
         """Loads the last whole checkpoint, but for the random state."""
         checkpoint = made_by_main_process(lambda: checkpoints.last_checkpoint(self.folder, self.bar.say))
         if checkpoint is None:
             return None
-        note = checkpoints.check_origin(checkpoint, self.accelerator.num_processes)
+        note = checkpoints.check_origin(checkpoint, self.accelerator.num_processes, other_processes=other_processes)
         if note and self.accelerator.is_main_process:
             self.bar.say(note)
         checkpoints.load_weights(self.model, checkpoint, self.device)
@@ -261,9 +263,13 @@ class Loop:
         self.step, self.evaluations = state["step"], state["evaluations"]
         return checkpoint
 
-    @property
-    def _random_part(self) -> str:
-        return f"rng-{self.accelerator.process_index}"
+    def _restore_random_state(self, checkpoint: Path) -> None:
+        """A process that was not there before draws by its number and the step."""
+        part, number = f"rng-{self.accelerator.process_index}", self.accelerator.process_index
+        if (checkpoint / f"{part}.pt").is_file():
+            set_random_state(checkpoints.load_part(checkpoint, part), self.device)
+        else:
+            torch.manual_seed((self.settings.seed << 32) + (number << 24) + self.step)
 
     def _load_best(self) -> None:
         checkpoints.load_weights(self.model, self.folder / f"checkpoint-{self.best_step}", self.device)

@@ -66,6 +66,7 @@ def train(
     purpose: Purpose = "both",
     unit: Unit = "auto",
     resume: bool = False,
+    other_processes: bool = False,
 ) -> Run:
     """Tunes an encoder on raw text by a recipe.
 
@@ -96,6 +97,8 @@ def train(
             splits those of a file if more than a tenth of them have several sentences and are longer than the recipe
             reads.
         resume: go on with the run in `output`.
+        other_processes: resume with another number of processes than the run had; the batches stay the same, what is
+            drawn at random in each process (dropout) does not.
 
     Example:
         >>> import isotrope, tempfile
@@ -125,7 +128,7 @@ def train(
         sets = development_sets(dev, len(resolved.stages))
         same = sets[0] if len(dict.fromkeys(sets)) == 1 else sets
         session = Session(Path(output), resolved, model, dev=same, unit=unit)
-        session.automatic, session.purpose = automatic, purpose
+        session.automatic, session.purpose, session.other_processes = automatic, purpose, other_processes
         with session.open(resume):
             scores = development_scores(sets, data, resolved)
             given = as_sources(sentences)

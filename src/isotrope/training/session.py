@@ -16,6 +16,7 @@ from transformers import set_seed
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
+from isotrope.encoders.loading import model_commit
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.checksums import changed_since
 from isotrope.io.errors import IsotropeError
@@ -72,6 +73,7 @@ class Session:
     unit: Unit = "auto"
     automatic: bool = False  # no recipe was named: what it makes must be better, or is not kept
     purpose: Purpose = "both"
+    other_processes: bool = False  # resumed with another number of them, and that is meant
 
     @property
     def name(self) -> str:
@@ -207,7 +209,7 @@ class Session:
             score=score,
         )
         bar = RunBar(self.recipe.name if len(self.recipe.stages) == 1 else f"{self.recipe.name} {number + 1}")
-        stage_loop(learner, batches, monitor, folder, bar).run(resume=resume)
+        stage_loop(learner, batches, monitor, folder, bar).run(resume=resume, other_processes=self.other_processes)
         return handed_on(learner.tuned(), started, stage).eval()
 
     def save(self, encoder: Encoder, folder: Path) -> None:
@@ -244,6 +246,8 @@ class Session:
     def _write_settings(self, resume: bool) -> None:
         stages = [stage.model_dump(mode="json") for stage in self.recipe.stages]
         asked = {"model": self.name, "dev": self.dev, "unit": self.unit}
+        if commit := model_commit(self.model) if isinstance(self.model, str | Path) else None:
+            asked["commit"] = commit  # of the Hub: `main` may mean another one when the run is resumed
         settings: dict[str, Any] = {"recipe": self.recipe.full_name, **asked}
         settings |= stages[0] if len(stages) == 1 else {"stages": stages}
         file = self.folder / RUN

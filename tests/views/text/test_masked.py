@@ -193,7 +193,7 @@ def test_a_model_without_its_output_layer_is_refused(tmp_path: Path) -> None:
         MaskedSpec(model=tmp_path / "encoder").make()(["A dog."])
     with pytest.raises(IsotropeError, match="not a model folder"):
         MaskedSpec(model=tmp_path).make()(["A dog."])
-    with pytest.raises(IsotropeError, match="'no/such' could not be loaded as a masked language model"):
+    with pytest.raises(IsotropeError, match="no folder 'no/such' here"):
         MaskedSpec(model="no/such").make()(["A dog."])
 
 

@@ -10,11 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from pathlib import Path
 from typing import Any, Literal
 
 import torch
-from huggingface_hub import is_offline_mode
 from pydantic import Field
 from torch import Tensor
 
@@ -24,7 +22,6 @@ from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hashes import hasher
-from isotrope.io.hub import hub_answers
 from isotrope.parts import PathText
 from isotrope.views.text.base import TextViewSpec, draws
 
@@ -198,17 +195,20 @@ class MaskedModel:
 def _load(name: str) -> tuple[Any, Any]:
     from transformers import AutoModelForMaskedLM, AutoTokenizer  # slow to import
 
-    from isotrope.encoders.loading import resolve
+    from isotrope.encoders.loading import model_folder
+    from isotrope.encoders.opening import check_sums, refuse_pickles
 
-    path = resolve(name)
-    here = Path(path).is_dir()
-    options = {"local_files_only": not here and (is_offline_mode() or not hub_answers())}
+    path = model_folder(name)
     try:
+        check_sums(path)
+        refuse_pickles(path, "AutoModelForMaskedLM")
         with quiet_transformers():
-            tokenizer = AutoTokenizer.from_pretrained(path, **options)
+            tokenizer = AutoTokenizer.from_pretrained(path, local_files_only=True)
             model, info = AutoModelForMaskedLM.from_pretrained(
-                path, dtype=torch.float32, output_loading_info=True, **options
+                path, dtype=torch.float32, output_loading_info=True, use_safetensors=True, local_files_only=True
             )
+    except IsotropeError as error:
+        raise IsotropeError(f"'{name}' can't be used as a masked language model: {error}") from error
     except Exception as error:
         reason = " ".join(str(error).split())[:200]
         raise IsotropeError(f"'{name}' could not be loaded as a masked language model: {reason}") from error

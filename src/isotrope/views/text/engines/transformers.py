@@ -14,11 +14,12 @@ import torch
 from huggingface_hub import is_offline_mode
 from torch import Tensor
 
+from isotrope.encoders.opening import refuse_pickles
 from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hashes import sha256
-from isotrope.io.hub import hub_answers
+from isotrope.io.hub import hub_answers, split_revision
 from isotrope.views.text.base import draws
 from isotrope.views.text.engines.languages import three_letters
 
@@ -130,9 +131,11 @@ class _Direction:
         self.name, self._shared = name, shared
         self._device, self._dtype = device or default_device(), dtype_of(precision or "float32")
         # without a network the Hub's client would try for a minute
-        self._here = here = Path(name).is_dir() or is_offline_mode() or not hub_answers()
+        here = Path(name).is_dir() or is_offline_mode() or not hub_answers()
+        repository, revision = (name, None) if Path(name).is_dir() else split_revision(name)
+        self._repository, self._options = repository, {"revision": revision, "local_files_only": here}
         try:
-            self.config: Any = AutoConfig.from_pretrained(name, local_files_only=here)
+            self.config: Any = AutoConfig.from_pretrained(repository, **self._options)
         except (OSError, ValueError) as error:
             if Path(name).is_dir():
                 said = " ".join(str(error).split())[:200]
@@ -140,7 +143,7 @@ class _Direction:
             raise IsotropeError(
                 f"no folder '{name}' here, and the Hugging Face Hub gave no such model (no network, or no such name)"
             ) from error
-        self.tokenizer: Any = _tokenizer(name, self.config.model_type, here)
+        self.tokenizer: Any = _tokenizer(repository, self.config.model_type, self._options)
         self.positions: int = getattr(self.config, "max_position_embeddings", None) or 10**9
         self.prefix, self.first_token = self._languages(source, target)
 
@@ -163,9 +166,13 @@ class _Direction:
 
         if self._shared is not None:
             return self._shared.model
+        if Path(self.name).is_dir():
+            refuse_pickles(Path(self.name), "AutoModelForSeq2SeqLM")
         try:
             with quiet_transformers():
-                model = AutoModelForSeq2SeqLM.from_pretrained(self.name, dtype=self._dtype, local_files_only=self._here)
+                model = AutoModelForSeq2SeqLM.from_pretrained(
+                    self._repository, dtype=self._dtype, use_safetensors=True, **self._options
+                )
         except (OSError, ValueError) as error:
             said = " ".join(str(error).split())[:200]
             raise IsotropeError(f"{self.name}: the translation model can't be loaded ({said})") from error
@@ -201,13 +208,13 @@ class _Chance:
         return scores / self.temperature - torch.stack(rows).log().to(scores.device)
 
 
-def _tokenizer(name: str, kind: str, here: bool) -> Any:
+def _tokenizer(name: str, kind: str, options: dict[str, Any]) -> Any:
     from transformers import AutoTokenizer
 
     try:
         with quiet_transformers(), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # Marian's recommends sacremoses
-            return AutoTokenizer.from_pretrained(name, local_files_only=here)
+            return AutoTokenizer.from_pretrained(name, **options)
     except (OSError, ValueError, ImportError) as error:
         package = TOKENIZER_NEEDS.get(kind)
         if package and importlib.util.find_spec(package) is None:
