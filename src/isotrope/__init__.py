@@ -5,6 +5,7 @@
     train_seeds     the same under several seeds: mean and deviation
     tune            raw text and a budget -> several recipes tried, the best encoder kept, or the untuned one
     encode          a file or table of sentences -> vectors
+    export          an encoder for other runtimes: OpenVINO, ONNX, static; in int8, or with shorter vectors
     index           a table made searchable by meaning; an index grows
     search          the rows of an index nearest to a query
     paraphrases     the pairs of texts that are most similar
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from isotrope.encoders.encoding import encode
     from isotrope.evaluation import compare, compare_all, evaluate, inspect, layers
     from isotrope.evaluation.finetuning import finetune
+    from isotrope.exporting.running import Exported, export
     from isotrope.io.cache import cache_contents, clear_cache
     from isotrope.io.errors import IsotropeError
     from isotrope.papers.checking import check_claims
@@ -70,6 +72,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Encoder",
+    "Exported",
     "Index",
     "IsotropeError",
     "Pooling",
@@ -91,6 +94,7 @@ __all__ = [
     "encode",
     "entailment_pairs",
     "evaluate",
+    "export",
     "finetune",
     "fit_baseline",
     "index",
@@ -111,6 +115,7 @@ __all__ = [
 ]
 _HOME = {
     "Encoder": "encoders",
+    "Exported": "exporting.running",
     "Index": "retrieval.searching",
     "IsotropeError": "io.errors",
     "Pooling": "encoders",
@@ -132,6 +137,7 @@ _HOME = {
     "encode": "encoders.encoding",
     "entailment_pairs": "text.pairs",
     "evaluate": "evaluation",
+    "export": "exporting.running",
     "finetune": "evaluation.finetuning",
     "fit_baseline": "baselines",
     "index": "retrieval.indexing",

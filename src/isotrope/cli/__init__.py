@@ -25,6 +25,7 @@ from isotrope.cli import (
     doctor,
     encode,
     evaluate,
+    export,
     finetune,
     groups,
     index,
@@ -47,6 +48,7 @@ app = typer.Typer(name="isotrope", add_completion=False, pretty_exceptions_enabl
 for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretrain.pretrain, demo.demo, doctor.doctor):
     app.command()(verb)
 app.command()(tune.tune)
+app.command()(export.export)
 app.command()(index.index)
 app.command()(index.search)
 app.command()(groups.paraphrases)

@@ -55,6 +55,15 @@ class Backbone(nn.Module):
         """Floating-point type of the weights."""
         return next(self.parameters()).dtype
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+    def compute_in(self, precision: torch.dtype) -> None:
+        """From now on; the weights stay as they are."""
+        self.precision = precision
+
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """The last layer, (rows, width, dim)."""
         with self._seen_through(view, batch), self._computing():

@@ -43,10 +43,12 @@ class Encoder(Similarities, nn.Module):
         name: str = "",
         prompts: dict[str, str] | None = None,
         default_prompt_name: str | None = None,
+        backbone: Backbone | None = None,
     ) -> None:
+        """`backbone` is the transformer's own unless one is given that computes in another way."""
         super().__init__()
         self._held: tuple[Any, ...] = (transformer,)  # not as a submodule: its weights are the backbone's
-        self.backbone = Backbone(self.transformer.model)
+        self.backbone = backbone or Backbone(self.transformer.model)
         self.after_pooling = nn.ModuleList(after_pooling)
         self.name = name
         self.prompts = dict(prompts or {})
@@ -78,7 +80,17 @@ class Encoder(Similarities, nn.Module):
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return next(self.backbone.parameters()).device
+        return self.backbone.device
+
+    @property
+    def matryoshka_dimensions(self) -> tuple[int, ...]:
+        """Lengths that its vectors were trained to be cut to, the longest first; none where that was not done."""
+        return tuple(getattr(self.backbone.config, "matryoshka_dimensions", None) or ())
+
+    @matryoshka_dimensions.setter
+    def matryoshka_dimensions(self, lengths: tuple[int, ...]) -> None:
+        if lengths or self.matryoshka_dimensions:
+            self.backbone.config.matryoshka_dimensions = list(lengths)  # which is saved with the weights
 
     @property
     def precision(self) -> str:
@@ -87,7 +99,7 @@ class Encoder(Similarities, nn.Module):
 
     @precision.setter
     def precision(self, name: str) -> None:
-        self.backbone.precision = dtype_of(name)
+        self.backbone.compute_in(dtype_of(name))
 
     @property
     def dim(self) -> int:
