@@ -59,7 +59,7 @@ def test_int8_is_near_and_small_and_reports_it(kind: str, encoder: isotrope.Enco
     assert (made.dim, told["dim"], told["int8"]) == (64, 64, True)
     shorter, _ = cut(encoder, 64, sorted(TEXT))
     one, other = (model.encode(SENTENCES, normalize_embeddings=True) for model in (shorter, isotrope.load(made.path)))
-    assert (one * other).sum(1).min() > 0.97
+    assert np.abs(one @ one.T - other @ other.T).max() < 0.05  # directions may come with the other sign
     assert "Spearman x 100 on 220 pairs of bundled" in (made.path / "README.md").read_text()
 
 
@@ -77,9 +77,9 @@ def test_shorter_vectors_load_with_sentence_transformers(encoder: isotrope.Encod
     made = isotrope.export(encoder, "torch", tmp_path / "m", dim=64, text=TEXT)
     vectors = SentenceTransformer(str(made.path), device="cpu").encode(SENTENCES)
     assert np.abs(vectors - isotrope.load(made.path).encode(SENTENCES)).max() < 1e-5
-    whole = encoder.encode(SENTENCES)
-    kept = (vectors**2).sum(1) / (whole**2).sum(1)
-    assert kept.min() > 0.9  # the principal directions hold nearly all of each vector
+    turned, whole = isotrope.load(made.path).encode(TEXT), encoder.encode(TEXT)
+    assert (turned**2).sum() > (whole[:, :64] ** 2).sum()  # the principal directions hold more than any others
+    assert (turned**2).sum() > 0.95 * (whole**2).sum()
 
 
 @pytest.mark.parametrize(
