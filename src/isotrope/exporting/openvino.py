@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 from isotrope.encoders import Encoder
 from isotrope.encoders.graphs import needs_extra
 from isotrope.exporting.base import ExportSpec
-from isotrope.exporting.tracing import INPUTS, calibration, example, quiet_tracing, traced, write_around
+from isotrope.exporting.tracing import INPUTS, OUTPUT, calibration, example, quiet_tracing, traced, write_around
 
 GRAPH = "openvino/openvino_model.xml"  # where sentence-transformers looks for it
 
@@ -29,6 +29,7 @@ class OpenVino(ExportSpec):
             graph = openvino.convert_model(traced(encoder), example_input=example(encoder.backbone.packs))
             for name, given in zip(INPUTS, graph.inputs, strict=True):
                 given.get_tensor().set_names({name})
+            graph.outputs[0].get_tensor().set_names({OUTPUT})
             if self.int8:
                 graph = quantised(graph, encoder, text)
         write_around(encoder, folder)
