@@ -19,6 +19,7 @@ MODULES = (
     "isotrope.evaluation.ranking",
     "isotrope.evaluation.runner",
     "isotrope.evaluation.tasks",
+    "isotrope.exporting.running",
     "isotrope.papers.published",
     "isotrope.papers.sweeping",
     "isotrope.recipes.library",

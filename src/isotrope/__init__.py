@@ -7,6 +7,7 @@
     report          a run, or several side by side: one page with the verdict, neighbours, a map, charts
     push            the encoder of a run to the Hugging Face Hub, with a model card
     encode          a file or table of sentences -> vectors
+    export          an encoder for other runtimes: OpenVINO, ONNX, static; in int8, or with shorter vectors
     index           a table made searchable by meaning; an index grows
     search          the rows of an index nearest to a query
     serve           encoders over HTTP: OpenAI's embeddings API, similarity, search, and a page
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from isotrope.encoders.encoding import encode
     from isotrope.evaluation import compare, compare_all, evaluate, inspect, layers
     from isotrope.evaluation.finetuning import finetune
+    from isotrope.exporting.running import Exported, export
     from isotrope.io.cache import cache_contents, clear_cache
     from isotrope.io.errors import IsotropeError
     from isotrope.papers.checking import check_claims
@@ -76,6 +78,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Encoder",
+    "Exported",
     "Index",
     "IsotropeError",
     "Pooling",
@@ -98,6 +101,7 @@ __all__ = [
     "encode",
     "entailment_pairs",
     "evaluate",
+    "export",
     "finetune",
     "fit_baseline",
     "index",
@@ -121,6 +125,7 @@ __all__ = [
 ]
 _HOME = {
     "Encoder": "encoders",
+    "Exported": "exporting.running",
     "Index": "retrieval.searching",
     "IsotropeError": "io.errors",
     "Pooling": "encoders",
@@ -143,6 +148,7 @@ _HOME = {
     "encode": "encoders.encoding",
     "entailment_pairs": "text.pairs",
     "evaluate": "evaluation",
+    "export": "exporting.running",
     "finetune": "evaluation.finetuning",
     "fit_baseline": "baselines",
     "index": "retrieval.indexing",

@@ -26,6 +26,7 @@ from isotrope.cli import (
     doctor,
     encode,
     evaluate,
+    export,
     finetune,
     groups,
     index,
@@ -53,6 +54,7 @@ for verb in (train.train, encode.encode, evaluate.evaluate, layers.layers, pretr
 app.command()(tune.tune)
 app.command()(report.report)
 app.command()(push.push)
+app.command()(export.export)
 app.command()(index.index)
 app.command()(index.search)
 app.command()(serve.serve)

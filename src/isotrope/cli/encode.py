@@ -21,7 +21,12 @@ def encode(
         ),
     ],
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Where to write: .npy, or .parquet: the table and its vectors.")
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            help="Where to write: .npy, or .parquet: the table and its vectors. With --shard-size a folder of such.",
+        ),
     ],
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
     column: Column = None,
@@ -42,6 +47,12 @@ def encode(
     normalize: Annotated[bool, typer.Option("--normalize", help="Scale every vector to length 1.")] = False,
     device: Device = None,
     precision: Precision = None,
+    shard_size: Annotated[
+        int | None,
+        typer.Option(min=1, help="Rows of a file; the output is a folder, or any fsspec address. Resumable."),
+    ] = None,
+    processes: Annotated[int, typer.Option(min=1, help="With --shard-size: processes that encode.")] = 1,
+    ray: Annotated[bool, typer.Option("--ray", help="With --shard-size: through Ray Data.")] = False,
     force: Force = False,
 ) -> None:
     """Turn text into vectors: a file of them, or the same table with a column more. Every row keeps its place.
@@ -50,7 +61,8 @@ def encode(
     """
     from isotrope.io.vector_files import WRITERS
 
-    check_output(output, WRITERS, force=force)
+    if shard_size is None:
+        check_output(Path(output), WRITERS, force=force)
     check_models([model], [pooling] if pooling else [])
     from isotrope.encoders import encode  # slow to import
 
@@ -68,12 +80,16 @@ def encode(
         normalize=normalize,
         device=device,
         precision=precision,
+        shard_size=shard_size,
+        processes=processes,
+        ray=ray,
         force=force,
         show_progress=True,
     )
-    blank = "" if not done.blank else f" ({'null' if output.suffix.lower() == '.parquet' else 'zeros'})"
+    blank = "" if not done.blank else f" ({'zeros' if output.rstrip('/').lower().endswith('.npy') else 'null'})"
+    files = f" in {many(done.shards, 'file')}" if done.shards else ""
     typer.echo(
-        f"{done.path}: {many(done.rows, 'row')}, {done.dim} dimensions, {done.seconds:.1f} s, "
+        f"{output}: {many(done.rows, 'row')}{files}, {done.dim} dimensions, {done.seconds:.1f} s, "
         f"{done.rows / done.seconds:,.0f} rows/s; {many(done.blank, 'row')} without text{blank}, "
         f"{many(done.truncated, 'text')} truncated at {done.max_seq_length} tokens"
     )

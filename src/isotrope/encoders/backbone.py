@@ -61,15 +61,24 @@ class Backbone(nn.Module):
         """Floating-point type of the weights."""
         return next(self.parameters()).dtype
 
+    @property
+    def device(self) -> torch.device:
+        """Where the weights are."""
+        return next(self.parameters()).device
+
+    def compute_in(self, precision: torch.dtype) -> None:
+        """From now on; the weights stay as they are."""
+        self.precision = precision
+
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """The last layer, (rows, width, dim)."""
-        with self._seen_through(view, batch), self._computing():
+        with self._seen_through(view, batch), self.computing():
             hidden: Tensor = self.model(**self.inputs(batch, view)).last_hidden_state
         return self._computed(hidden)
 
     def hidden_states(self, batch: Batch, view: EmbeddingView | None = None) -> tuple[Tensor, ...]:
         """Layer 0 (the embeddings), 1, ... `layers`, each (rows, width, dim)."""
-        with self._seen_through(view, batch), self._computing():
+        with self._seen_through(view, batch), self.computing():
             inputs = self.inputs(batch, view)
             states: tuple[Tensor, ...] = self.model(**inputs, output_hidden_states=True).hidden_states
         return tuple(map(self._computed, states))
@@ -87,7 +96,7 @@ class Backbone(nn.Module):
         mask = torch.zeros(hidden_from.shape, dtype=self.dtype, device=words.device)
         mask.masked_fill_(hidden_from, torch.finfo(self.dtype).min)
         positions = batch.position_ids + self.position_offset
-        with self._computing():
+        with self.computing():
             found = self.model(inputs_embeds=words + added, attention_mask=mask, position_ids=positions)
         return self._computed(found.last_hidden_state)
 
@@ -138,7 +147,7 @@ class Backbone(nn.Module):
             inputs["position_ids"] = batch.position_ids + self.position_offset
         return inputs
 
-    def _computing(self) -> AbstractContextManager[Any]:
+    def computing(self) -> AbstractContextManager[Any]:
         """Autocast to `precision`; nothing where that is float32, so that a training loop's autocast holds."""
         if self.precision == torch.float32:
             return nullcontext()

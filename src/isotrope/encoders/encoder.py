@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import copy
-import sys
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, cast
 
@@ -14,7 +12,6 @@ import torch
 from sentence_transformers.sentence_transformer.modules import Pooling as TokenPooling
 from sentence_transformers.util import quantize_embeddings
 from torch import Tensor, nn
-from torch.nn import functional
 
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.packing import Batch, lay_out
@@ -22,10 +19,9 @@ from isotrope.encoders.pieces import in_pieces
 from isotrope.encoders.pooling import OWN, Pooling, mix
 from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.similarity import Similarities
+from isotrope.encoders.streaming import packs, stream, token_budget
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import progress
-
-CHUNK_BATCHES = 64  # how many batches are read ahead and sorted by length together
 
 
 class Encoder(Similarities, nn.Module):
@@ -44,10 +40,12 @@ class Encoder(Similarities, nn.Module):
         name: str = "",
         prompts: dict[str, str] | None = None,
         default_prompt_name: str | None = None,
+        backbone: Backbone | None = None,
     ) -> None:
+        """`backbone` is the transformer's own unless one is given that computes in another way."""
         super().__init__()
         self._held: tuple[Any, ...] = (transformer,)  # not as a submodule: its weights are the backbone's
-        self.backbone = Backbone(self.transformer.model)
+        self.backbone = backbone or Backbone(self.transformer.model)
         self.after_pooling = nn.ModuleList(after_pooling)
         self.name = name
         self.prompts = dict(prompts or {})
@@ -79,7 +77,17 @@ class Encoder(Similarities, nn.Module):
     @property
     def device(self) -> torch.device:
         """Where the weights are."""
-        return next(self.backbone.parameters()).device
+        return self.backbone.device
+
+    @property
+    def matryoshka_dimensions(self) -> tuple[int, ...]:
+        """Lengths that its vectors were trained to be cut to, the longest first; none where that was not done."""
+        return tuple(getattr(self.backbone.config, "matryoshka_dimensions", None) or ())
+
+    @matryoshka_dimensions.setter
+    def matryoshka_dimensions(self, lengths: tuple[int, ...]) -> None:
+        if lengths or self.matryoshka_dimensions:
+            self.backbone.config.matryoshka_dimensions = list(lengths)  # which is saved with the weights
 
     @property
     def precision(self) -> str:
@@ -88,7 +96,7 @@ class Encoder(Similarities, nn.Module):
 
     @precision.setter
     def precision(self, name: str) -> None:
-        self.backbone.precision = dtype_of(name)
+        self.backbone.compute_in(dtype_of(name))
 
     @property
     def dim(self) -> int:
@@ -148,11 +156,12 @@ class Encoder(Similarities, nn.Module):
         return self.lay_out(self.tokenize(sentences)).to(self.device)
 
     def batches(self, sentences: Sequence[str], batch_size: int) -> Iterator[tuple[list[int], Batch]]:
-        """Batches of sentences of like length, the longest first, and which of the sentences are in each."""
+        """Batches of sentences of like length, the longest first, and which of the sentences are in each.
+
+        As many tokens as `batch_size` sentences of moderate length have: fewer long ones, more short ones.
+        """
         ids = self.tokenize(sentences)
-        order = sorted(range(len(ids)), key=lambda i: -len(ids[i]))
-        for start in range(0, len(order), batch_size):
-            some = order[start : start + batch_size]
+        for some in packs([len(one) for one in ids], token_budget(batch_size, self.device)):
             yield some, self.lay_out([ids[i] for i in some]).to(self.device)
 
     def lay_out(self, token_ids: Sequence[Sequence[int]]) -> Batch:
@@ -218,9 +227,9 @@ class Encoder(Similarities, nn.Module):
         }
         texts = progress(texts, "Encoding", shown=show_progress_bar)
         if output_value == "token_embeddings":
-            found = [vectors for chunk in self._stream(texts, tokens=True, **options) for vectors in chunk]
+            found = [vectors for chunk in stream(self, texts, tokens=True, **options) for vectors in chunk]
             return found[0] if single else found
-        chunks = [torch.stack(chunk) for chunk in self._stream(texts, **options)]
+        chunks = [torch.stack(chunk) for chunk in stream(self, texts, **options)]
         vectors = torch.cat(chunks) if chunks else torch.empty(0, truncate_dim or self.dim)
         if precision != "float32":
             vectors = torch.from_numpy(quantize_embeddings(vectors.numpy(), precision))
@@ -243,43 +252,8 @@ class Encoder(Similarities, nn.Module):
     ) -> Iterator[np.ndarray[Any, np.dtype[np.float32]]]:
         """Vectors in order, in arrays of some thousand rows: constant memory, however many sentences come."""
         chosen = self._prompt(prompt_name, prompt)
-        for chunk in self._stream(sentences, batch_size, chosen, normalize_embeddings, truncate_dim):
+        for chunk in stream(self, sentences, batch_size, chosen, normalize_embeddings, truncate_dim):
             yield torch.stack(chunk).numpy()
-
-    @torch.no_grad()
-    def _stream(
-        self,
-        sentences: Iterable[str],
-        batch_size: int,
-        prompt: str,
-        normalize_embeddings: bool,
-        truncate_dim: int | None,
-        tokens: bool = False,
-    ) -> Iterator[list[Tensor]]:
-        if batch_size < 1:
-            raise IsotropeError(f"batch_size must be at least 1, not {batch_size}")
-        source = iter(sentences)
-        while chunk := [prompt + text for text in islice(source, min(batch_size * CHUNK_BATCHES, sys.maxsize))]:
-            was_training = self.training
-            self.eval()
-            found: list[Tensor] = [torch.empty(0)] * len(chunk)
-            for some, batch in self.batches(chunk, batch_size):
-                hidden = self.token_vectors(batch)
-                if tokens:
-                    pieces = torch.split(batch.flatten(hidden).float().cpu(), batch.lengths.tolist())
-                else:
-                    pieces = self._finish(self.pool(batch, hidden), normalize_embeddings, truncate_dim)
-                for i, piece in zip(some, pieces, strict=True):
-                    found[i] = piece
-            self.train(was_training)
-            yield found
-
-    @staticmethod
-    def _finish(vectors: Tensor, normalize: bool, truncate_dim: int | None) -> tuple[Tensor, ...]:
-        vectors = vectors[:, :truncate_dim].float()
-        if normalize:
-            vectors = functional.normalize(vectors, dim=-1)
-        return vectors.cpu().unbind()
 
     def _prompt(self, name: str | None, prompt: str | None) -> str:
         if prompt is not None:

@@ -6,15 +6,16 @@ import logging
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, overload
 
 import numpy as np
 
-from isotrope.encoders.encoder import CHUNK_BATCHES, Encoder
+from isotrope.encoders.encoder import Encoder
 from isotrope.encoders.foreign import ForeignEncoder
 from isotrope.encoders.loading import Model, load_any
 from isotrope.encoders.pooling import Pooling
+from isotrope.encoders.streaming import CHUNK_BATCHES
 from isotrope.io.atomic import check_output, whole_or_nothing
 from isotrope.io.errors import IsotropeError
 from isotrope.io.memory import enough_memory
@@ -34,13 +35,14 @@ VECTORS = "embedding"  # the column that vectors go into
 class EncodedFile:
     """A file of vectors, and what went into it."""
 
-    path: Path
+    path: Path | PurePosixPath  # the latter of an address that is no local file
     rows: int
     dim: int
     blank: int  # rows without text: zeros in .npy, null in .parquet
     truncated: int  # texts that were cut off at `max_seq_length` tokens
     max_seq_length: int
     seconds: float
+    shards: int = 0  # files in the folder `path`; 0: it is one file
 
 
 class EncodedRows(NamedTuple):
@@ -89,6 +91,9 @@ def encode(
     normalize: bool = ...,
     device: str | None = ...,
     precision: str | None = ...,
+    shard_size: int | None = ...,
+    processes: int = ...,
+    ray: bool = ...,
     force: bool = ...,
     show_progress: bool = ...,
 ) -> EncodedFile: ...
@@ -109,6 +114,9 @@ def encode(
     normalize: bool = False,
     device: str | None = None,
     precision: str | None = None,
+    shard_size: int | None = None,
+    processes: int = 1,
+    ray: bool = False,
     force: bool = False,
     show_progress: bool = False,
 ) -> Floats | EncodedFile:
@@ -127,10 +135,16 @@ def encode(
         strip_html: takes HTML out of the text that is encoded; the table keeps it.
         vector_column: what the column of vectors is called.
         pooling: `"mean"`, `"cls"`, `"last2"`, `"mean@2"` ...; without it the model's own.
-        batch_size: sentences at a time.
+        batch_size: sentences at a time: as many tokens as so many of moderate length have.
         normalize: scales every vector to length 1.
         device: `"cpu"`, `"cuda"` ...; without it the fastest there is.
         precision: what it computes in, `"float32"`, `"bfloat16"` or `"float16"`; the vectors are float32.
+        shard_size: `output` is a folder then (or an address that fsspec knows) of files with so many rows each, .npy if
+            its name ends so, else .parquet. Called again, it goes on where it was stopped.
+        processes: with `shard_size`: processes that encode, each with a model of its own; on the devices that `device`
+            names, `"cuda:0,cuda:1"`, in turn.
+        ray: with `shard_size`: through Ray Data, on the cluster that Ray is told of or on this machine; `processes` of
+            them, without it one for each processor.
         force: replaces a file that is there already.
         show_progress: shows a bar on a terminal.
 
@@ -142,9 +156,21 @@ def encode(
         >>> encode(["A dog runs.", "A cat sleeps."]).shape
         (2, 256)
     """
+    shape = Shape.of(columns, join, strip_html, column=column)
+    if shard_size is not None and output is not None:
+        from isotrope.encoders.sharding import Work  # which stands on this module
+        from isotrope.encoders.workers import encode_apart
+
+        if not isinstance(model, str | Path):
+            raise IsotropeError("shards are encoded by a model's name or folder, which other processes can load too")
+        names = (str(model), str(output), shard_size, shape, vector_column, str(pooling) if pooling else None)
+        work = Work(*names, normalize=normalize, precision=precision, batch_size=batch_size)
+        given: dict[str, Any] = {"column": column, "force": force, "show_progress": show_progress}
+        return encode_apart(work, source, processes=processes, ray=ray, device=device, **given)
+    if shard_size is not None or processes != 1 or ray:
+        raise IsotropeError("shard_size=, processes= and ray= go together with output=, a folder of files")
     if output is not None:
         check_output(Path(output), WRITERS, force=force)
-    shape = Shape.of(columns, join, strip_html, column=column)
     size = min(check_batch_size(batch_size) * CHUNK_BATCHES, MOST_ROWS)
     total = _count(source, size, column, shape, show_progress)
     with waiting(f"Loading {model}" if isinstance(model, str | Path) else "Loading", shown=show_progress):
@@ -171,13 +197,26 @@ def encode_table(
     for batch in table.batches:
         texts = batch_texts(table, batch, shape, rows)
         there = [text for text in texts if text is not None]
-        vectors, blank = np.zeros((len(texts), encoder.dim), np.float32), np.array([text is None for text in texts])
-        if there:
-            vectors[~blank] = _finite(encoder, there, batch_size, normalize)
         rows, texts_seen = rows + len(texts), texts_seen + len(there)
-        yield EncodedRows(batch, texts, vectors, blank)
+        yield encode_rows(batch, texts, encoder, batch_size=batch_size, normalize=normalize)
     if not texts_seen:
         raise IsotropeError(f"{table.name}: no sentences in it (blank lines only)")
+
+
+def encode_rows(
+    batch: Any,
+    texts: list[str | None],
+    encoder: Encoder | ForeignEncoder,
+    *,
+    batch_size: int = 32,
+    normalize: bool = False,
+) -> EncodedRows:
+    """A record batch beside the vectors of its texts."""
+    there = [text for text in texts if text is not None]
+    vectors, blank = np.zeros((len(texts), encoder.dim), np.float32), np.array([text is None for text in texts])
+    if there:
+        vectors[~blank] = _finite(encoder, there, batch_size, normalize)
+    return EncodedRows(batch, texts, vectors, blank)
 
 
 def check_batch_size(size: int) -> int:

@@ -13,11 +13,12 @@ from sentence_transformers import SentenceTransformer
 from torch import nn
 
 from isotrope.encoders.card import foreign_card
-from isotrope.encoders.encoder import CHUNK_BATCHES, Encoder
+from isotrope.encoders.encoder import Encoder
 from isotrope.encoders.pooling import Pooling
 from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.saving import write
 from isotrope.encoders.similarity import Similarities
+from isotrope.encoders.streaming import CHUNK_BATCHES
 from isotrope.io.errors import IsotropeError
 
 

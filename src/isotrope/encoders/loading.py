@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -18,7 +19,8 @@ from isotrope.encoders.after_pooling import is_cls_mlp
 from isotrope.encoders.devices import check_device, default_device
 from isotrope.encoders.encoder import Encoder
 from isotrope.encoders.foreign import ForeignEncoder
-from isotrope.encoders.opening import fetched, open_model
+from isotrope.encoders.graphs import is_export, open_export
+from isotrope.encoders.opening import fetched, open_model, open_module
 from isotrope.encoders.pooling import Pooling
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hashes import sha256
@@ -85,7 +87,7 @@ def load_any(
     """
     check_device(device)
     if isinstance(model, str | Path):
-        found = _wrapped(open_model(resolve(model), str(model), available_offline()), str(model))
+        found = _opened(resolve(model), str(model))
         device = device or default_device()
     else:
         found = _wrapped(model, "") if isinstance(model, SentenceTransformer) else model
@@ -94,6 +96,12 @@ def load_any(
     if precision is not None:
         found.precision = precision
     return (found if device is None else found.to(device)).eval()
+
+
+def _opened(path: str, name: str) -> Encoder | ForeignEncoder:
+    if is_export(path):
+        return open_export(path, name, partial(open_module, path))
+    return _wrapped(open_model(path, name, available_offline()), name)
 
 
 def _wrapped(model: SentenceTransformer, name: str) -> Encoder | ForeignEncoder:

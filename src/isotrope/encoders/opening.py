@@ -110,6 +110,12 @@ def _put_together(folder: Path, entries: list[Entry]) -> SentenceTransformer:
     return SentenceTransformer(modules=modules, device="cpu", **options)
 
 
+def open_module(path: str, entry: Entry) -> Any:
+    """The module of a folder's entry in modules.json, if that is not code of its own."""
+    _refuse_foreign_code([entry])
+    return _module_class(entry["type"]).load(path, subfolder=entry["path"], local_files_only=True)
+
+
 def _module_class(reference: str) -> Any:
     return own_module(reference) if is_own(reference) else import_from_string(reference)
 

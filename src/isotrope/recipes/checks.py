@@ -35,6 +35,7 @@ def _reads(stage: Stage) -> Iterator[str]:
         "guide": stage.guide,
         "queue": stage.queue,
         "negatives": stage.negatives,
+        "matryoshka": stage.matryoshka,
         "heads": stage.heads,
     }
     unread |= {f"views.{name}": getattr(stage.views, name) for name in ("first", "second") if name not in stage.reads}
@@ -207,6 +208,23 @@ def _gradient_cache(stage: Stage) -> Iterator[str]:
         yield "training.gradient_cache has every activation computed again already; leave out gradient_checkpointing"
 
 
+def _matryoshka(stage: Stage) -> Iterator[str]:
+    """What is cut must be the vectors that are saved, on both sides of the comparison."""
+    dims, weights = stage.matryoshka.dims, stage.matryoshka.weights
+    if weights and len(weights) != len(dims):
+        yield f"matryoshka.weights must be as many as matryoshka.dims, {len(dims)}"
+    if not dims:
+        return
+    if stage.heads.both:
+        yield "matryoshka cuts the encoder's own vectors, and heads would stand between it and the loss: leave out one"
+    if stage.guide.own_tokenizer:
+        yield f"matryoshka cuts both sides' vectors, and guide.kind '{stage.guide.kind}' is an encoder not made for it"
+    if stage.pooling.training != stage.pooling.evaluation:
+        yield "matryoshka is for the vectors that are saved: set pooling.training and pooling.evaluation alike"
+    if stage.fit is not None:
+        yield "matryoshka orders the numbers of a vector, and a fit would mix them again: leave out one"
+
+
 RULES = (
     _reads,
     _columns,
@@ -221,4 +239,5 @@ RULES = (
     _drawn,
     _constant,
     _gradient_cache,
+    _matryoshka,
 )

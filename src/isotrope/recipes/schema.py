@@ -16,6 +16,7 @@ from isotrope.heads.tower import Heads
 from isotrope.objectives import OBJECTIVES, Objective
 from isotrope.objectives.distillation import DISTILLATION, Distillation
 from isotrope.objectives.distillation.nothing import NoDistillation
+from isotrope.objectives.matryoshka import Matryoshka
 from isotrope.objectives.negatives import Negatives
 from isotrope.objectives.nt_xent import NTXent
 from isotrope.objectives.supervision import SUPERVISION, Supervision
@@ -107,6 +108,7 @@ class Stage(Section):
     queue: Queue = Queue()
     negatives: Negatives = Negatives()
     objective: Annotated[Objective, OBJECTIVES] = NTXent()
+    matryoshka: Matryoshka = Matryoshka()
     pooling: PoolingChoice = PoolingChoice()
     heads: Heads = Heads()
     supervision: Annotated[Supervision, SUPERVISION] = Unsupervised()

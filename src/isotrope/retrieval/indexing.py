@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from isotrope.encoders.encoder import CHUNK_BATCHES
 from isotrope.encoders.encoding import EncodedRows, check_batch_size, encode_table
 from isotrope.encoders.loading import Model, load_any
+from isotrope.encoders.streaming import CHUNK_BATCHES
 from isotrope.io.atomic import sync
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import Display, waiting

@@ -37,6 +37,7 @@ def trained_student(encoder: Encoder, stage: Stage) -> Encoder:
 def finished(student: Encoder, started: Encoder, stage: Stage) -> Encoder:
     """The student as it is saved and measured: with the evaluation pooling, normalised if the encoder was."""
     result = student.with_pooling(started.with_pooling(stage.pooling.evaluation).pooling)
+    result.matryoshka_dimensions = tuple(stage.matryoshka.lengths(student.dim)) if stage.matryoshka.dims else ()
     return result.with_after_pooling([*result.after_pooling, *without_last_normalize(started.after_pooling)[1]])
 
 

@@ -7,7 +7,7 @@ parameter.
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from isotrope.heads.tower import Tower
 from isotrope.io.errors import IsotropeError
 from isotrope.objectives import anchor, gather
 from isotrope.objectives.distillation.base import Vectors
+from isotrope.objectives.matryoshka import matryoshka
 from isotrope.recipes.schema import Stage
 from isotrope.training.guided_negatives import GuidedNegatives
 from isotrope.views.embedding import View
@@ -44,6 +45,7 @@ class Learner(nn.Module):
         self.columns = len(stage.views.first.columns)
         std = getattr(student.backbone.config, "initializer_range", 0.02)
         self.tower = Tower(student.dim, guide.dim, stage.heads, std)
+        self.lengths = stage.matryoshka.lengths(self.tower.out)
         self.queue = MemoryQueue(stage.queue.size, self.tower.out) if stage.queue.size else None
         dims, by = frozen_dims or {}, stage.negatives.guided_by
         self.guided = GuidedNegatives(stage.negatives, dims[FrozenModel(by)], stage.queue.size) if by else None
@@ -222,8 +224,12 @@ class Learner(nn.Module):
             outs = [self.guided(*pair, frozen.get("negative"), _layers(h)) for pair in texts]
         pairs = zip(self.tower.student(c).chunk(parts), h.chunk(parts), outs, strict=True)
         compare, state = self.stage.objective, self.objective_state
-        losses = [compare(query, keys, state, queue=queue, hard=hard, left_out=out) for query, keys, out in pairs]
-        return torch.stack(losses).mean()
+
+        def loss(query: Tensor, keys: Tensor, out: Tensor | None, cut: Callable[[Tensor], Tensor]) -> Tensor:
+            further = {"queue": None if queue is None else cut(queue), "hard": None if hard is None else cut(hard)}
+            return compare(cut(query), cut(keys), state, left_out=out, **further)
+
+        return torch.stack([matryoshka(partial(loss, *pair), self.lengths) for pair in pairs]).mean()
 
 
 def _layers(vectors: Tensor) -> int:

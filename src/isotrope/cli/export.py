@@ -1,0 +1,63 @@
+"""`isotrope export`: an encoder for another runtime, beside a report of how near it is to the original."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from isotrope.cli.console import print_result, waiting
+from isotrope.cli.models import MODEL_HELP, prepare_hub
+from isotrope.cli.options import AsJson, Column, Data
+from isotrope.io.atomic import check_folder
+
+
+def export(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help=f"{MODEL_HELP} Also the folder of a run.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The folder to write.")],
+    kind: Annotated[
+        str,
+        typer.Option(
+            "--format",
+            help="openvino or onnx: a graph for fast inference; static: a vector for each token; torch: as it is.",
+        ),
+    ] = "openvino",
+    int8: Annotated[bool, typer.Option("--int8", help="openvino, onnx: eight bits in place of 32.")] = False,
+    dim: Annotated[
+        int | None, typer.Option(min=1, help="Numbers in a vector.", show_default="all; static: 256")
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(help="Sentences like those that it will read: .txt, .csv ...", show_default="the package's own"),
+    ] = None,
+    column: Column = None,
+    pairs: Annotated[str, typer.Option(help="A task with graded pairs, such as stsb, to compare on.")] = "bundled",
+    data: Data = None,
+    pooling: Annotated[str | None, typer.Option(help="As in encode.", show_default="the model's own")] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write an encoder for another runtime, and say how near it is to the original.
+
+    [dim]Example:[/] isotrope export runs/tickets --format openvino --int8 --text tickets.txt --output tickets-int8
+    """
+    check_folder(output, force=force)
+    prepare_hub([model])
+    with waiting("Exporting"):
+        from isotrope.exporting.running import export as make
+
+        done = make(
+            model,
+            kind,
+            output,
+            int8=int8,
+            dim=dim,
+            text=text,
+            column=column,
+            pairs=pairs,
+            data=data,
+            pooling=pooling,
+            force=force,
+        )
+    print_result(done, as_json=as_json)
