@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from isotrope.reporting.markup import Html, fill, joined
 
 WIDTH, HEIGHT = 440, 270
-LEFT, RIGHT, TOP, BOTTOM = 52, 14, 12, 44
+LEFT, RIGHT, TOP, BOTTOM = 62, 14, 12, 44
 TICKS = 5
 ROOM = 0.08  # beyond the outermost points, as a share
 
@@ -47,7 +47,9 @@ def chart(title: str, caption: str, x: Axis, y: Axis, series: Sequence[Series]) 
     up = _Scale.of([p[1] for one in shown for p in one.points], y, HEIGHT - BOTTOM, TOP)
     body = joined([_axes(x, y, across, up), *(_line(one, across, up) for one in shown)])
     names = [fill('<li><i class="c{k}"></i>{name}</li>', k=one.colour, name=one.name) for one in shown]
-    legend = fill('<ul class="legend">{names}</ul>', names=joined(names)) if len(shown) > 1 else Html("")
+    legend = (
+        fill('<ul class="legend">{names}</ul>', names=joined(names)) if len(shown) > 1 or shown[0].dashed else Html("")
+    )
     label = f"{title}: {x.name} and {y.name}. " + " ".join(map(_in_words, shown))
     return fill(FIGURE, title=title, caption=caption, legend=legend, width=WIDTH, height=HEIGHT, label=label, body=body)
 

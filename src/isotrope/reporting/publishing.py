@@ -174,9 +174,9 @@ def _results(facts: RunFacts | None, folder: Path, tasks: list[str], data: Path 
     if facts and facts.scores:
         said = ("before", facts.scores["before"]), ("after", facts.scores["after"])
         figures = ", ".join(f"{when} {score:.2f}" for when, score in said)
-        parts.append(
-            f"Spearman x 100 on the development set ({facts.dev}), by which the checkpoint was chosen: {figures}."
-        )
+        graded = facts.dev if isinstance(facts.dev, list) else [facts.dev]
+        names = ", ".join(dict.fromkeys(Path(str(one)).name for one in graded if one))  # no paths of this machine
+        parts.append(f"Spearman x 100 on the development set ({names}), by which it was chosen: {figures}.")
     if tasks:
         models = {"this encoder": folder} if facts is None else {facts.started: facts.start, "this encoder": folder}
         parts.append(evaluate(models, tasks, data=data).markdown().strip())
@@ -187,6 +187,8 @@ def _verdict(facts: RunFacts) -> str:
     if facts.outcome:
         kept = "The tuned encoder was kept." if facts.kept else f"`{facts.started}` was kept as it was."
         return _paragraphs(kept, facts.outcome.because)
+    if facts.scores:
+        return "By the grades of the development set: see above."
     verdict = facts.verdict or read_verdict(facts.run)
     if not verdict or not verdict["found"]:
         return "Not judged on held-out text; by itself, a lower loss does not mean a better encoder."
