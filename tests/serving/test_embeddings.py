@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 import isotrope
 from isotrope.encoders.nearest import unit_rows
+from isotrope.serving import schemas
 from isotrope.serving.app import make_app
 from isotrope.serving.limits import Limits
 from isotrope.text import bundled_sentences
@@ -110,6 +112,25 @@ def test_what_is_no_json(client: Any, body: bytes) -> None:
     answer = client.post("/v1/embeddings", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code in (400, 422)
     assert answer.json()["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "body"),
+    [
+        (schemas.EmbeddingsRequest, {"input": [None] * 9999}),
+        (schemas.EmbeddingsRequest, {"input": [[None]] * 9999}),
+        (schemas.EmbeddingsRequest, {"input": [[None] * 9999]}),
+        (schemas.EmbeddingsRequest, {"input": [-1] * 9999}),
+        (schemas.SimilarityRequest, {"first": [None] * 9999, "second": [1] * 9999}),
+        (schemas.SearchRequest, {"query": "x", "where": [None] * 9999}),
+        (schemas.SearchRequest, {"query": "x", "where": {str(i): None for i in range(9999)}}),
+        (schemas.PairsRequest, {"texts": [None] * 9999, "models": [None] * 9999}),
+    ],
+)
+def test_many_mistakes_do_not_make_as_many_messages(schema: Any, body: Any) -> None:
+    with pytest.raises(ValidationError) as found:
+        schema.model_validate(body)
+    assert found.value.error_count() < 10
 
 
 def test_limits_of_tokens_and_a_model_that_fails(tiny: str) -> None:

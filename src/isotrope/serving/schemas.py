@@ -4,10 +4,24 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictBool, StrictFloat, StrictInt, StrictStr
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    StrictBool,
+    StrictFloat,
+    StrictInt,
+    StrictStr,
+    field_validator,
+)
 
 MODEL = Field(None, description="A name of /v1/models; without it the first.")
 Token = Annotated[StrictInt, Field(ge=0, lt=2**31)]
+# the first mistake is enough: a list of a million would make a million messages, and gigabytes of them
+Texts = Annotated[list[StrictStr], Field(fail_fast=True)]
+Tokens = Annotated[list[Token], Field(fail_fast=True)]
+TokenArrays = Annotated[list[Tokens], Field(fail_fast=True)]
+MOST_CONDITIONS = 100
 
 
 class EmbeddingsRequest(BaseModel):
@@ -15,7 +29,7 @@ class EmbeddingsRequest(BaseModel):
 
     model_config = ConfigDict(json_schema_extra={"example": {"input": ["A dog runs.", "A cat sleeps."]}})
 
-    input: StrictStr | list[StrictStr] | list[Token] | list[list[Token]] = Field(
+    input: StrictStr | Texts | Tokens | TokenArrays = Field(
         description="A text, texts, a token array or token arrays. Tokens are those of the model's own tokenizer."
     )
     model: StrictStr | None = MODEL
@@ -68,8 +82,8 @@ class ModelList(BaseModel):
 class SimilarityRequest(BaseModel):
     """Texts to be compared with each other, or with those of `second`."""
 
-    first: list[StrictStr] = Field(examples=[["A dog runs.", "A hound is running."]])
-    second: list[StrictStr] | None = None
+    first: Texts = Field(examples=[["A dog runs.", "A hound is running."]])
+    second: Texts | None = None
     model: StrictStr | None = MODEL
 
 
@@ -87,9 +101,16 @@ class SearchRequest(BaseModel):
     query: StrictStr
     index: StrictStr | None = Field(None, description="A name of /info; without it the first.")
     k: StrictInt = Field(10, ge=1)
-    where: StrictStr | list[StrictStr] | dict[str, StrictStr | StrictInt | StrictFloat | StrictBool] | None = Field(
+    where: StrictStr | Texts | dict[str, StrictStr | StrictInt | StrictFloat | StrictBool] | None = Field(
         None, description="Conditions on columns: queue=hardware, score>=4, title~printer; or columns and their values."
     )
+
+    @field_validator("where", mode="before")
+    @classmethod
+    def _few(cls, given: Any) -> Any:
+        if isinstance(given, list | dict) and len(given) > MOST_CONDITIONS:
+            raise ValueError(f"at most {MOST_CONDITIONS} conditions")
+        return given
 
 
 class Hit(BaseModel):
@@ -130,8 +151,8 @@ class TextsAnswer(BaseModel):
 class PairsRequest(BaseModel):
     """Texts to choose pairs from."""
 
-    texts: list[StrictStr]
-    models: list[StrictStr] | None = Field(None, description="One or two; without it the first two that are served.")
+    texts: Texts
+    models: Texts | None = Field(None, description="One or two; without it the first two that are served.")
     count: StrictInt = Field(100, ge=1)
     seed: StrictInt = Field(1, ge=0, lt=2**32)
 
