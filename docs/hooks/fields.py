@@ -87,7 +87,8 @@ def table(spec: type[Section], name: str) -> str:
 
 def text_of(spec: type[Section]) -> str:
     """Its docstring, and what those of its bases say about the fields that come from there."""
-    said = [inspect.cleandoc(one.__doc__) for one in _family(spec) if one.__doc__ and one.__module__ != "pydantic.main"]
+    own, *bases = _family(spec)
+    said = [inspect.cleandoc(one.__doc__ or "") for one in (own, *(base for base in bases if _explains(base)))]
     return "\n\n".join(dict.fromkeys(said)) + "\n"
 
 
@@ -111,6 +112,11 @@ def _family(spec: type[Section]) -> list[type[Section]]:
     """The spec, and those of its bases that bring fields of their own."""
     bases = [one for one in spec.__mro__[1:] if issubclass(one, Section) and _own_fields(one)]
     return [spec, *bases]
+
+
+def _explains(base: type[Section]) -> bool:
+    """Whether the docstring of a base says anything about a field that it brings."""
+    return any(f"`{key}`" in (base.__doc__ or "") for key in inspect.get_annotations(base) if key in base.model_fields)
 
 
 def _own_fields(spec: type[Section]) -> bool:
@@ -146,12 +152,17 @@ def _named(annotation: Any) -> str:
     arguments = [_named(one) for one in get_args(annotation) if one is not Ellipsis]
     words = list(dict.fromkeys(word for word in arguments if word))
     if get_origin(annotation) in (tuple, list):
-        return f"list of {' and '.join(words)}".replace("list of list", "list of lists")
+        return f"list of {' and '.join(_plural(word) for word in words)}"
     if get_origin(annotation) is dict:
         return "sections by name"
     if words and get_origin(annotation) is not None:
         return " or ".join(words) if "Annotated" not in str(annotation)[:20] else words[0]
     return getattr(annotation, "__name__", str(annotation))
+
+
+def _plural(word: str) -> str:
+    """Of the words of `_named`: texts, numbers, lists of texts."""
+    return word.replace("list of", "lists of") if word.startswith("list") else f"{word}s"
 
 
 def _bound(one: Any) -> str:

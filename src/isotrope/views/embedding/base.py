@@ -69,7 +69,7 @@ class View(Spec):
 class ConsertView(View):
     """One that both ConSERT's text and its published code have: `official` are the defaults of the latter."""
 
-    variant: Literal["paper", "official"] = "paper"
+    variant: Literal["paper", "official"] = "paper"  # official: the defaults are those of the published code
     official: ClassVar[dict[str, Any]] = {}
 
     @model_validator(mode="before")
@@ -83,7 +83,7 @@ class ConsertView(View):
 class AtLayer(View):
     """One that may act at the word embeddings, or behind position, LayerNorm and dropout."""
 
-    at: Layer = "word"
+    at: Layer = "word"  # embeddings: behind position, LayerNorm and dropout
 
     @property
     def places(self) -> tuple[Layer, ...]:
@@ -94,7 +94,7 @@ class AtLayer(View):
 class ConsertLayerView(ConsertView, AtLayer):
     """One of those that act on the embedding matrix itself (Figure 3)."""
 
-    at: Layer = "embeddings"
+    at: Layer = "embeddings"  # word: before position, LayerNorm and dropout
 
 
 class CalledView(Called, AtLayer):
