@@ -90,8 +90,11 @@ def test_the_commit_is_kept_in_the_run_and_another_one_is_not_resumed(
         isotrope.train(texts, "simcse", model="org/tiny", output=run, resume=True, **settings)
 
 
-def test_what_is_not_there_is_one_line(add: Add, versions: tuple[Path, Path]) -> None:
+def test_what_is_not_there_is_one_line(add: Add, versions: tuple[Path, Path], tmp_path: Path) -> None:
     add(OLD, "v1", versions[0])
+    with pytest.raises(IsotropeError, match="no folder 'org/tiny@v9' here"):
+        isotrope.train(bundled_sentences()[:40], "simcse", model="org/tiny@v9", output=tmp_path / "run")
+    assert not (tmp_path / "run").exists()
     for name, message in {
         "org/tiny@v9": r"no folder 'org/tiny@v9' here, and .* \(no network, or no such name or revision\)",
         "org/none": r"no folder 'org/none' here, and .* \(no network, or no such name\)",

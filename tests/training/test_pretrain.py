@@ -93,7 +93,7 @@ def test_killed_and_resumed_it_ends_the_same(
     when = {
         "between two checkpoints": lambda: last_checkpoint(run) is not None,
         "while one is written": lambda: any(run.glob(".checkpoint-10.*.partial")),
-        "before the first": lambda: (run / "tokens.npy").is_file(),
+        "before the first": lambda: (run / "text").is_dir(),
     }[moment]
     while not killed(when, pretrain, config, run) or (run / "encoder").exists():
         shutil.rmtree(run)
@@ -158,7 +158,7 @@ def test_half_a_tokenised_text_is_not_taken_for_whole(
     with pytest.raises(KeyboardInterrupt):
         pretrain(config, run)
     monkeypatch.undo()
-    assert [path.name for path in run.glob("*.npy")] == ["tokens.npy"]
+    assert {path.name for path in run.iterdir()} == {"settings.json", "tokenizer"}
     assert pretrain(config, run, resume=True)["loss"] > 0
 
 
@@ -182,6 +182,20 @@ def test_what_can_not_be_trained_is_refused(text: str, tmp_path: Path, changes: 
     with pytest.raises(IsotropeError, match=words):
         pretrain(Pretraining(**{"files": {text: 1.0}} | TINY | changes), tmp_path / "run")
     assert not (tmp_path / "run").exists()
+
+
+def test_damaged_text_is_made_again_and_a_damaged_vocabulary_is_one_line(config: Pretraining, tmp_path: Path) -> None:
+    run, short = tmp_path / "run", replace(config, steps=2)
+    wanted = pretrain(short, run)
+    for name, data in (("tokens", b""), ("held_out", b"cut short"), ("lengths", None)):
+        file = run / "text" / f"{name}.npy"
+        flipped = bytearray(file.read_bytes())
+        flipped[-3] ^= 1
+        file.write_bytes(bytes(flipped) if data is None else data)
+    assert pretrain(short, run, resume=True) == wanted
+    (run / "tokenizer" / "tokenizer.json").write_text("{}")
+    with pytest.raises(IsotropeError, match=r"tokenizer.json is not the file that was saved; the run can't be resumed"):
+        pretrain(short, run, resume=True)
 
 
 def test_weights_that_the_last_step_spoilt_are_not_saved(config: Pretraining, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from transformers import AutoTokenizer, BertConfig, BertForMaskedLM, set_seed
 from isotrope.encoders.devices import on_device
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.atomic import whole_folder, whole_or_nothing
-from isotrope.io.checksums import write_sums
+from isotrope.io.checksums import SUMS, changed_since, write_sums
 from isotrope.io.errors import IsotropeError
 from isotrope.io.seeds import check_seed
 from isotrope.text import read_sentences
@@ -165,18 +165,21 @@ def _tokenizer(config: Pretraining, output: Path) -> Any:
             tokenizer = train_wordpiece(sentences, config.vocabulary, max_length=config.positions)
         with whole_folder(folder) as partial:
             tokenizer.save_pretrained(partial)
+            write_sums(partial)
+    if changed := changed_since(folder):  # one that was learnt would be numbered otherwise the next time
+        raise IsotropeError(f"{folder}: {changed}; the run can't be resumed, start it in a new folder")
     return AutoTokenizer.from_pretrained(folder)
 
 
 def _tokenized(config: Pretraining, tokenizer: Any, output: Path) -> tuple[TokenizedText, MaskedBatches]:
-    """The text to train on, and the held-out batches: tokenised once, then memory-mapped."""
-    parts = [output / f"{name}.npy" for name in ("tokens", "lengths", "source", "held_out")]
-    if not all(part.is_file() for part in parts):
-        arrays = _tokenize_files(config, tokenizer)
-        for part, array in zip(parts, arrays, strict=True):
-            with whole_or_nothing(part) as path:
-                np.save(path, array)
-    tokens, lengths, source, held_out = (np.load(part, mmap_mode="r") for part in parts)
+    """The text to train on, and the held-out batches: tokenised once, then memory-mapped; made again if damaged."""
+    folder, names = output / "text", ("tokens", "lengths", "source", "held_out")
+    if not (folder / SUMS).is_file() or changed_since(folder):
+        with whole_folder(folder, force=True) as partial:
+            for name, array in zip(names, _tokenize_files(config, tokenizer), strict=True):
+                np.save(partial / f"{name}.npy", array)
+            write_sums(partial)
+    tokens, lengths, source, held_out = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in names)
     weights = tuple(config.files.values())
     whole = TokenizedText(tokens, lengths, np.where(held_out, -1, source), weights)
     aside = TokenizedText(tokens, lengths, np.where(held_out, source, -1), weights)
@@ -281,6 +284,6 @@ def _save(model: MaskedLM, output: Path) -> None:
     plain.load_state_dict(model.state_dict())
     plain.config.hidden_dropout_prob = plain.config.attention_probs_dropout_prob = 0.1
     with whole_folder(output / "encoder", force=True) as folder, quiet_transformers():
-        shutil.copytree(output / "tokenizer", folder, dirs_exist_ok=True)
+        shutil.copytree(output / "tokenizer", folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(SUMS))
         plain.half().save_pretrained(folder)
         write_sums(folder)

@@ -94,8 +94,9 @@ class Session:
         """
         if resume or is_main_process():  # which makes the folder, and the others may come later
             check_run(self.folder, resume=resume)
+        commit = model_commit(self.model) if isinstance(self.model, str | Path) else None
         with locked(self.folder) if is_main_process() else nullcontext():
-            self._write_settings(resume)
+            self._write_settings(commit, resume)
             try:
                 with enough_memory(MEMORY_ADVICE):
                     yield
@@ -243,10 +244,10 @@ class Session:
         encoder.name = started.name
         return encoder
 
-    def _write_settings(self, resume: bool) -> None:
+    def _write_settings(self, commit: str | None, resume: bool) -> None:
         stages = [stage.model_dump(mode="json") for stage in self.recipe.stages]
         asked = {"model": self.name, "dev": self.dev, "unit": self.unit}
-        if commit := model_commit(self.model) if isinstance(self.model, str | Path) else None:
+        if commit is not None:
             asked["commit"] = commit  # of the Hub: `main` may mean another one when the run is resumed
         settings: dict[str, Any] = {"recipe": self.recipe.full_name, **asked}
         settings |= stages[0] if len(stages) == 1 else {"stages": stages}
