@@ -26,6 +26,7 @@ from isotrope.text.shaping import Shape
 from isotrope.text.sources import Source
 
 ABOUT = "shards.json"  # in the folder: how its files were made
+NOTED = 10.0  # seconds after which a killed process would have to do a shard again that was written
 AHEAD = 4  # shards for each worker that are in memory together
 
 
@@ -128,10 +129,14 @@ def encode_shards(
     with ExitStack() as stack:
         advance = stack.enter_context(Display("Encoding", unit="rows", shown=show_progress))
         missing = (shard for shard in shards(table, work.shard_size) if shard.number not in found)
+        stack.callback(note, work, found)  # however it ends
+        noted = time.monotonic()
         for written in run(work, missing):
             found[written.number] = written
-            note(work, found)
             advance(written.rows)
+            if time.monotonic() - noted > NOTED:
+                note(work, found)
+                noted = time.monotonic()
     if not found or not sum(one.rows - one.blank for one in found.values()):
         raise IsotropeError(f"{table.name}: no sentences in it (blank lines only)")
     first = next(iter(found.values()))

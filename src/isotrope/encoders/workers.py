@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from itertools import islice
 from multiprocessing import get_context
 from typing import Any
@@ -43,7 +45,7 @@ def in_processes(count: int, devices: Sequence[str] = ()) -> Runner:
         for k in range(count):
             places.put(devices[k % len(devices)] if devices else None)
         threads = max(1, torch.get_num_threads() // count)
-        with ProcessPoolExecutor(count, context, _start, (work, places, threads)) as pool:
+        with _in_words(), ProcessPoolExecutor(count, context, _start, (work, places, threads)) as pool:
             waiting: set[Future[Written]] = set()
             for shard in missing:
                 waiting.add(pool.submit(_encode, shard))
@@ -53,6 +55,17 @@ def in_processes(count: int, devices: Sequence[str] = ()) -> Runner:
             yield from (one.result() for one in wait(waiting).done)
 
     return run
+
+
+@contextmanager
+def _in_words() -> Iterator[None]:
+    try:
+        yield
+    except BrokenProcessPool as error:
+        raise IsotropeError(
+            "a process that encodes has ended: it could not load the model, or memory ran out; leave out processes=",
+            argument="processes=",
+        ) from error
 
 
 def _start(work: Work, places: Any, threads: int) -> None:
@@ -82,7 +95,7 @@ def through_ray(count: int | None = None) -> Runner:
             size = min(workers, len(some))
             made = rows.map(RayWorker, fn_constructor_args=(work,), concurrency=size, num_cpus=1)
             for row in made.iter_rows():
-                yield Written(*row["written"])
+                yield Written(*(int(number) for number in row["written"]))  # NumPy's, by then
 
     return run
 
