@@ -25,6 +25,7 @@ from isotrope.encoders.pooling import Pooling
 from isotrope.io.errors import IsotropeError
 from isotrope.io.hashes import sha256
 from isotrope.io.hub import commit_of
+from isotrope.io.names import RUN
 
 # a name, a folder, or a model that is in memory already
 Model: TypeAlias = "str | Path | Encoder | ForeignEncoder | SentenceTransformer"
@@ -151,11 +152,14 @@ def _read_pooling(modules: list[Any], layers: int, name: str) -> tuple[Pooling, 
 
 
 def resolve(name_or_folder: str | Path) -> str:
-    """A folder on this machine, or a name on the Hub, which may have a revision: `org/name@v1.0`."""
+    """A folder on this machine, or a name on the Hub, which may have a revision: `org/name@v1.0`.
+
+    The folder of a run stands for the encoder that it made.
+    """
     name = str(name_or_folder)
     if name in NAMED:
         return str(NAMED[name]())
-    path = Path(name).expanduser()
+    path = Path(encoder_folder(Path(name).expanduser()))
     if path.is_dir():
         if not any((path / file).is_file() for file in ("modules.json", "config.json")):
             raise IsotropeError(
@@ -166,6 +170,16 @@ def resolve(name_or_folder: str | Path) -> str:
     if path.is_file():
         raise IsotropeError(f"'{name}' is a file; a model is a folder or a name on the Hugging Face Hub")
     return name
+
+
+def encoder_folder(model: str | Path) -> str:
+    """The encoder that a run made, for a run folder; any other model as it is."""
+    if not (Path(model) / RUN).is_file():
+        return str(model)
+    encoder = Path(model) / "encoder"
+    if not encoder.is_dir():
+        raise IsotropeError(f"{model}: this run has no encoder yet; resume it to its end first")
+    return str(encoder)
 
 
 def model_folder(name_or_folder: str | Path) -> Path:

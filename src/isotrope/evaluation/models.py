@@ -14,6 +14,7 @@ from sentence_transformers import SentenceTransformer
 from isotrope.encoders import Encoder, ForeignEncoder, load, load_any
 from isotrope.encoders.availability import check_names
 from isotrope.encoders.loading import Model as Model
+from isotrope.encoders.loading import encoder_folder
 from isotrope.evaluation.provenance import is_run, run_settings, run_text
 from isotrope.io.errors import IsotropeError
 
@@ -53,16 +54,6 @@ def group_models(models: Models) -> list[ModelGroup]:
 def model_name(model: Model) -> str:
     """What a table calls it."""
     return str(model) if isinstance(model, str | Path) else getattr(model, "name", "") or type(model).__name__
-
-
-def encoder_folder(model: str | Path) -> str:
-    """The encoder that a run made, for a run folder; any other model as it is."""
-    if not is_run(model):
-        return str(model)
-    encoder = Path(model) / "encoder"
-    if not encoder.is_dir():
-        raise IsotropeError(f"{model}: this run has no encoder yet; resume it to its end first")
-    return str(encoder)
 
 
 def check_models(models: Iterable[Model], poolings: Iterable[str] = ()) -> None:

@@ -12,9 +12,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from isotrope.encoders import Encoder, load, load_any
-from isotrope.encoders.loading import Model
+from isotrope.encoders.loading import Model, encoder_folder
 from isotrope.evaluation import load_pairs
-from isotrope.evaluation.models import encoder_folder
 from isotrope.evaluation.results.printing import Printable
 from isotrope.exporting.base import EXPORTS, ExportSpec
 from isotrope.exporting.dimensions import cut

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from isotrope.encoders.card import Publication, card_of, made_by
-from isotrope.encoders.loading import load_any, resolve
+from isotrope.encoders.loading import encoder_folder, load_any, resolve
 from isotrope.evaluation import evaluate
-from isotrope.evaluation.models import encoder_folder
 from isotrope.evaluation.provenance import count_trained_on, is_run, training_text
 from isotrope.evaluation.results.printing import many
 from isotrope.evaluation.tasks import open_task

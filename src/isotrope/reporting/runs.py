@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from isotrope.evaluation.models import encoder_folder
+from isotrope.encoders.loading import encoder_folder
 from isotrope.io.errors import IsotropeError
 from isotrope.io.names import RUN
 from isotrope.text.corpus import ABOUT

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from isotrope.encoders import load_any
-from isotrope.encoders.loading import Model
-from isotrope.evaluation.models import encoder_folder, model_name
+from isotrope.encoders.loading import Model, encoder_folder
+from isotrope.evaluation.models import model_name
 from isotrope.io.errors import IsotropeError
 from isotrope.retrieval.searching import Index
 from isotrope.retrieval.store import IndexFolder
