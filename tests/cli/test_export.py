@@ -8,11 +8,14 @@ from typing import Any
 import numpy as np
 
 import isotrope
+from isotrope.text import bundled_sentences
 
 Run = Callable[..., Any]
 
 
-def test_the_report_is_printed_and_kept(run: Run, sentences: str) -> None:
+def test_the_report_is_printed_and_kept(run: Run) -> None:
+    sentences = "x.txt"
+    Path(sentences).write_text("\n".join(bundled_sentences()[:40]))
     done = run("export", "bundled", "--format", "static", "--dim", "16", "--text", sentences, "--output", "m", "--json")
     assert (done.code, done.err) == (0, "")
     told = json.loads(done.out)
