@@ -61,7 +61,7 @@ class ForeignEncoder(Similarities, nn.Module):
     @property
     def max_seq_length(self) -> int:
         """Tokens of a sentence that are read; the rest is cut off."""
-        return min(int(self.model.max_seq_length or 2**31), 2**31 - 1)
+        return int(min(self.model.max_seq_length or 2**31, 2**31 - 1))  # static ones say infinity
 
     def with_pooling(self, pooling: Pooling | str) -> ForeignEncoder:
         """Refuses: there is no backbone to pool."""
