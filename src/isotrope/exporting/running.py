@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from isotrope.encoders import Encoder, load, load_any
-from isotrope.encoders.loading import Model, encoder_folder
+from isotrope.encoders.loading import Model
 from isotrope.evaluation import load_pairs
 from isotrope.evaluation.results.printing import Printable
 from isotrope.exporting.base import EXPORTS, ExportSpec
@@ -130,8 +130,7 @@ def export(
 
 def opened(model: Model, pooling: str | None) -> Encoder:
     """The encoder of a name, folder or run, on the CPU."""
-    source = encoder_folder(model) if isinstance(model, str | Path) else model
-    encoder = load(source, pooling=pooling, device="cpu")
+    encoder = load(model, pooling=pooling, device="cpu")
     encoder.precision = "float32"
     return encoder
 

@@ -70,8 +70,7 @@ class Service:
         """Loads one more."""
         if name in self.models:
             raise IsotropeError(f"two models are called '{name}'; name them: NAME=MODEL")
-        source = encoder_folder(model) if isinstance(model, str | Path) else model
-        encoder = load_any(source, **options)
+        encoder = load_any(model, **options)
         self.models[name] = ServedModel(name, encoder, self.limits, self.metrics.observer(name))
         return self.models[name]
 
