@@ -11,7 +11,7 @@ from .pages import FENCE, PAGES, ROOT, all_options, command_lines, wrong_with
 
 # options of other programs that the prose names
 FOREIGN = {"--help", "--nproc-per-node", "--strict", "--no-deps", "--num_processes", "--num-processes"}
-OTHERS = r"(python|pip|torchrun|accelerate|mkdocs) "
+OTHERS = r"(python|pip|torchrun|accelerate|mkdocs|embedding-atlas) "
 BENCH = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "bench").glob("*.py"))
 CURRENT = [page for page in PAGES if page.name != "CHANGELOG.md"]
 
@@ -25,9 +25,7 @@ def test_command_lines(page: Path) -> None:
 @pytest.mark.parametrize("page", CURRENT, ids=lambda page: str(page.relative_to(ROOT)))
 def test_options_in_the_prose(page: Path) -> None:
     prose = FENCE.sub("", page.read_text(encoding="utf-8"))
-    code = [
-        found for found in re.findall(r"`([^`]+)`", prose) if not re.match(r"(python|pip|torchrun|accelerate) ", found)
-    ]
+    code = [found for found in re.findall(r"`([^`]+)`", prose) if not re.match(OTHERS, found)]
     named = {option for one in code for option in re.findall(r"(?<![\w-])--[a-z][\w-]*", one)}
     of_benches = {option for option in named if f'"{option}"' in BENCH}
     assert named - all_options() - FOREIGN - of_benches == set()

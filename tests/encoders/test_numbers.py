@@ -6,8 +6,6 @@ differently is found here before it is found in somebody's index.
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 import pytest
 import torch
@@ -59,7 +57,11 @@ def test_batch_sizes(encoder: isotrope.Encoder, alone: np.ndarray, size: int) ->
 def test_widths_of_packed_rows(
     encoder: isotrope.Encoder, alone: np.ndarray, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(packing, "plan_rows", partial(packing.plan_rows, row_tokens=width))
+    def rows_of(lengths: list[int]) -> list[list[int]]:
+        order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
+        return packing.even_rows(lengths, order, max(1, round(sum(lengths) / max(width, *lengths))))
+
+    monkeypatch.setattr(packing, "plan_rows", rows_of)
     assert apart(encoder.encode(TEXTS, batch_size=16), alone) <= TOLERANCE
 
 

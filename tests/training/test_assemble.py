@@ -26,10 +26,10 @@ EVERY = {
 }
 
 
-def recipe_of(name: str, **settings: Any) -> recipes.Recipe:
-    """With the bundled encoder as the teacher where there is one."""
+def recipe_of(name: str, teacher: str = "bundled", **settings: Any) -> recipes.Recipe:
+    """With that encoder as the teacher where there is one."""
     chosen = recipes.load(name, settings)
-    return recipes.load(name, settings | (with_teacher(chosen, "bundled") if any(EVERY[name]) else {}))
+    return recipes.load(name, settings | (with_teacher(chosen, teacher) if any(EVERY[name]) else {}))
 
 
 def state(encoder: Encoder) -> dict[str, Any]:
@@ -58,7 +58,7 @@ def same(one: Any, other: Any) -> bool:
 @pytest.mark.parametrize("name", EVERY)
 def test_every_recipe_can_work(name: str, small: str) -> None:
     start = {"stages.0.start": "previous"} if name == "parallel-pipeline" else {}  # which names a model of the Hub
-    probe(recipe_of(name, **start), isotrope.load(small))
+    probe(recipe_of(name, small, **start), isotrope.load(small))
 
 
 @pytest.mark.parametrize("mode", [True, False])

@@ -16,14 +16,14 @@ from .test_processes import OBJECTIVES, step
 
 
 @pytest.mark.parametrize("name", ["nt_xent", "opt3", "bootstrap", "info_nce", "guided", "ranking"])
-def test_every_objective(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = step(name, tmp_path / "plain", 0, 1)
+def test_every_objective(name: str, small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = step(name, small, tmp_path / "plain", 0, 1)
     recipe, settings = OBJECTIVES[name]
     monkeypatch.setitem(OBJECTIVES, name, (recipe, settings | {"training.gradient_cache": 2}))
     calls: list[int] = []
     again = pieces._checkpointed
     monkeypatch.setattr(pieces, "_checkpointed", lambda *given: calls.append(1) or again(*given))
-    cached = step(name, tmp_path / "cached", 0, 1)
+    cached = step(name, small, tmp_path / "cached", 0, 1)
     assert len(calls) > 1
     assert float(cached[0]) == pytest.approx(float(plain[0]), abs=1e-9)
     for mine, theirs in zip(cached[1:], plain[1:], strict=True):

@@ -79,7 +79,7 @@ def test_a_messy_table_is_read_as_asked_and_what_is_wrong_with_it_is_said(
     options: dict[str, Any] = {"steps": 1, "set": SETTINGS, "unit": "document", "columns": "Subject,Body", "join": ". "}
     run = train(tmp_path / "tickets.csv", "simcse", small, tmp_path / "a", **options)
     said = capsys.readouterr().err
-    assert "read 42 rows: 1 blank, 40 with HTML, 1 placeholders such as 'N/A'" in said
+    assert "read 42 rows: 1 blank, 40 with HTML, 1 placeholder such as 'N/A'" in said
     assert "Warning: HTML is learnt" in said
     assert (run.survey["markup"], run.survey["blank"]) == (40, 1)
     run = train(tmp_path / "tickets.csv", "simcse", small, tmp_path / "b", strip_html=True, device="cpu", **options)

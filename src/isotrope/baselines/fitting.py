@@ -12,7 +12,7 @@ import numpy as np
 from isotrope.baselines.base import BASELINES, BaselineSpec, Made
 from isotrope.encoders.loading import Model
 from isotrope.io.atomic import check_folder, whole_folder
-from isotrope.io.errors import IsotropeError, reason
+from isotrope.io.errors import IsotropeError
 from isotrope.io.names import BASELINE
 from isotrope.io.progress import progress
 from isotrope.text.arrays import growing_table
@@ -105,15 +105,12 @@ def _checked_sources(spec: BaselineSpec, text: Any) -> list[Source]:
 
 def _save(made: Made, spec: BaselineSpec, sentences: Sentences, output: Path, *, force: bool) -> None:
     settings = {name: _named(value) for name, value in spec.settings().items() if value is not None}
-    try:
-        with whole_folder(output, force=force) as folder:
-            made.save(folder, card=_card(spec, settings, sentences.count), force=True)
-            with growing_table(folder / KEYS, 1) as add:
-                add(np.frombuffer(sentences.keys, dtype="<i8").reshape(-1, 1))
-            about = json.dumps({"model": settings.get("model")})
-            (folder / BASELINE).write_text(about + "\n", encoding="utf-8")
-    except OSError as error:
-        raise IsotropeError(f"{output}: can't be written ({reason(error)})") from error
+    with whole_folder(output, force=force) as folder:
+        made.save(folder, card=_card(spec, settings, sentences.count), force=True)
+        with growing_table(folder / KEYS, 1) as add:
+            add(np.frombuffer(sentences.keys, dtype="<i8").reshape(-1, 1))
+        about = json.dumps({"model": settings.get("model")})
+        (folder / BASELINE).write_text(about + "\n", encoding="utf-8")
 
 
 def _card(spec: BaselineSpec, settings: dict[str, Any], sentences: int) -> str:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from isotrope.encoders import Encoder, ForeignEncoder, encode_poolings
 from isotrope.evaluation.protocols import SentenceEncoder
 from isotrope.io.cache import cache_folder
+from isotrope.io.checksums import SUMS
 from isotrope.io.hashes import digest, hasher, sha256
 from isotrope.io.store import Store
 
@@ -73,7 +74,8 @@ def _saved(encoder: ForeignEncoder) -> Iterator[tuple[str, str]]:
     with TemporaryDirectory() as scratch:
         folder = encoder.save(Path(scratch, "encoder"))
         for file in sorted(folder.rglob("*")):
-            if file.is_file() and file.suffix not in (".md", ".safetensors"):
+            of_weights = file.suffix == ".safetensors" or file.name == SUMS
+            if file.is_file() and file.suffix != ".md" and not of_weights:
                 yield str(file.relative_to(folder)), sha256(file)
 
 

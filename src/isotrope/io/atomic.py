@@ -184,9 +184,18 @@ def _machine() -> str:
     return digest("\0".join(words), 4).hex()
 
 
+class _UnwritableError(IsotropeError):
+    def __init__(self, path: Path, why: str) -> None:
+        super().__init__(f"{path}: can't be written ({why})")
+        self.why = why
+
+
 @contextmanager
 def _in_words(path: Path) -> Iterator[None]:
+    """The outermost path is named: what is inside is half made, under a name that nobody chose."""
     try:
         yield
+    except _UnwritableError as inner:
+        raise _UnwritableError(path, inner.why) from inner
     except OSError as error:
-        raise IsotropeError(f"{path}: can't be written ({reason(error)})") from error
+        raise _UnwritableError(path, reason(error)) from error

@@ -26,7 +26,6 @@ from isotrope.encoders.precision import fastest_precision
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.shaping import Shape
-from isotrope.text.sources import as_sources
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     with_teacher,
@@ -131,11 +130,10 @@ def train(
         session.automatic, session.purpose, session.other_processes = automatic, purpose, other_processes
         with session.open(resume):
             scores = development_scores(sets, data, resolved)
-            given = as_sources(sentences)
-            encoder, found = session.run(given, shape, column, scores, resume=resume)
+            encoder, found = session.run(sentences, shape, column, scores, resume=resume)
             seconds = time.monotonic() - began
             if is_main_process():
-                Record.of(seconds, found, given, shape, column).write(session.folder)
+                Record.of(seconds, found, session.sources, shape, column).write(session.folder)
     return Run(session.folder, encoder, resolved, session.name, found, seconds, model)
 
 

@@ -7,7 +7,7 @@ import json
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ from isotrope.io.memory import enough_memory
 from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe, Training
 from isotrope.text.shaping import Shape, shaped
-from isotrope.text.sources import Source, shown
+from isotrope.text.sources import Source, as_sources, shown
 from isotrope.text.units import Unit
 from isotrope.training.assemble import (
     finished,
@@ -74,6 +74,7 @@ class Session:
     automatic: bool = False  # no recipe was named: what it makes must be better, or is not kept
     purpose: Purpose = "both"
     other_processes: bool = False  # resumed with another number of them, and that is meant
+    sources: list[Source] = field(default_factory=list)  # what was given to read, once the recipe was tried
 
     @property
     def name(self) -> str:
@@ -107,7 +108,7 @@ class Session:
 
     def run(
         self,
-        given: Sequence[Source],
+        sentences: Any,
         shape: Shape,
         column: str | None,
         scores: Sequence[Score | None],
@@ -117,8 +118,8 @@ class Session:
         """Tries the recipe, reads the text, runs all stages, and saves what they made; its scores, if there are any."""
         encoder = self.begin()
         probe(self.recipe, encoder)
-        sources = shaped(given, shape)
-        texts = self.texts(sources, column, encoder, scores, resume=resume)
+        self.sources = as_sources(sentences)
+        texts = self.texts(shaped(self.sources, shape), column, encoder, scores, resume=resume)
         for note in dict.fromkeys(note for text in texts for note in text.notes):
             Display("text", shown=is_main_process()).say(note)
         for k, text in enumerate(texts):

@@ -163,7 +163,7 @@ def test_teacher_dropout_is_off_and_its_vectors_may_lie_on_disk(tiny: str, tmp_p
     batch = inputs(learner)["second"]
     once, again = (learner.guide(batch, learner.student) for _ in range(2))
     assert torch.equal(once, again)
-    settings = {"training.batch_size": 4, "guide.cache": True, "queue.size": 8}
+    settings = {"training.batch_size": 4, "training.keep_checkpoints": True, "guide.cache": True, "queue.size": 8}
     train(DATA, "parallel", tiny, tmp_path / "run", steps=1, dev="bundled", teacher=tiny, set=settings)
     cached = VectorCache(tmp_path / "run" / "teacher", len(DATA), 32)[[3, 7]]
     wanted = isotrope.load(tiny).encode([DATA[k]["source"] for k in (3, 7)])

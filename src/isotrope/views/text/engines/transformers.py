@@ -14,7 +14,6 @@ import torch
 from huggingface_hub import is_offline_mode
 from torch import Tensor
 
-from isotrope.encoders.opening import refuse_pickles
 from isotrope.encoders.precision import dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
@@ -163,6 +162,8 @@ class _Direction:
     def model(self) -> Any:
         """Loaded when the first sentence is translated; the same for both directions where it is one model."""
         from transformers import AutoModelForSeq2SeqLM
+
+        from isotrope.encoders.opening import refuse_pickles  # which loads libraries of models
 
         if self._shared is not None:
             return self._shared.model
