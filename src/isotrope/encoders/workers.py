@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -89,11 +90,13 @@ def through_ray(count: int | None = None) -> Runner:
             raise IsotropeError("Ray is not installed: pip install 'isotrope[ray]'") from error
         ray.init(ignore_reinit_error=True, log_to_driver=False, logging_level="ERROR", include_dashboard=False)
         ray.data.DataContext.get_current().enable_progress_bars = False
+        logging.getLogger("ray.data").setLevel(logging.ERROR)  # it tells of every step of its plan
         workers = count or max(1, int(ray.cluster_resources().get("CPU", os.cpu_count() or 1)))
         while some := list(islice(missing, AHEAD * workers)):
             rows = ray.data.from_items([{"shard": shard} for shard in some], override_num_blocks=len(some))
             size = min(workers, len(some))
-            made = rows.map(RayWorker, fn_constructor_args=(work,), concurrency=size, num_cpus=1)
+            pool = ray.data.ActorPoolStrategy(size=size)
+            made = rows.map(RayWorker, fn_constructor_args=(work,), compute=pool, num_cpus=1)
             for row in made.iter_rows():
                 yield Written(*(int(number) for number in row["written"]))  # NumPy's, by then
 
