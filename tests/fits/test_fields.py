@@ -22,6 +22,7 @@ OTHER: dict[str, dict[str, Any]] = {
         "neighbours": 2,
         "threshold": 0.5,
         "whitening": 0.7,
+        "centring": 0.5,
         "trust": 0,
         "ridge": 5.0,
     },

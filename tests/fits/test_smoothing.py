@@ -86,11 +86,11 @@ def test_little_text_changes_little(texts: list[str]) -> None:
 def test_the_map_is_that_of_the_docstring() -> None:
     vectors = np.random.default_rng(1).standard_normal((50, 5))
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    spec = Smoothing(strength=0.7, neighbours=4, threshold=0.1, whitening=0.5, trust=150)
+    spec = Smoothing(strength=0.7, neighbours=4, threshold=0.1, whitening=0.5, centring=0.4, trust=150)
     weight, bias = spec.map(vectors)
     mean = vectors.mean(0)
     turned = part_whitening(vectors - mean, 0.25 * 0.5)
     pull = naive_map((vectors - mean) @ turned, 4, 0.1, 0.05)
     for v in vectors:
-        wanted = (v - 0.25 * mean) @ turned + 0.25 * 0.7 * (v - mean) @ turned @ pull
+        wanted = (v - 0.25 * 0.4 * mean) @ turned + 0.25 * 0.7 * (v - mean) @ turned @ pull
         np.testing.assert_allclose(v @ weight + bias, wanted, atol=1e-10)

@@ -27,9 +27,11 @@ class Smoothing(FitSpec):
     """`strength` of the pull; `neighbours` at most, and only those whose cosine, around the mean, is above `threshold`.
 
     `whitening` comes first: 0 leaves the directions as they vary, 1 whitens them wholly. A raw encoder's vectors vary
-    mostly in a few directions that say little, and need some; a sentence encoder's do not. `trust`: of how many texts
-    half is believed; a mean and neighbours found among few texts are worth little. `ridge` is relative to the mean
-    variance: directions that the text says nothing about stay as they were.
+    mostly in a few directions that say little, and need some; a sentence encoder's do not. `centring`: how much of the
+    mean of the text is taken away. What all texts share tells them from nothing, but a sentence encoder's also says how
+    much a text is about its field at all, so part of it stays. `trust`: of how many texts half is believed; a mean and
+    neighbours found among few texts are worth little. `ridge` is relative to the mean variance: directions that the text
+    says nothing about stay as they were.
     """
 
     kind: Literal["smoothing"] = "smoothing"
@@ -37,6 +39,7 @@ class Smoothing(FitSpec):
     neighbours: int = Field(default=30, ge=1)
     threshold: float = Field(default=0.5, ge=-1, lt=1)
     whitening: float = Field(default=0.0, ge=0, le=1)
+    centring: float = Field(default=1.0, ge=0, le=1)
     trust: int = Field(default=2000, ge=0)
     ridge: float = Field(default=0.05, gt=0)
 
@@ -56,7 +59,7 @@ class Smoothing(FitSpec):
     def map(self, vectors: NDArray[Any]) -> tuple[Floats, Floats]:
         """Weight (dim, dim) and bias (dim,) of the map, from vectors (n, dim) of length one with the mean m:
 
-        v -> (v - t m) W + t strength (v - m) W G,   t = n / (n + trust),   W of the power t whitening
+        v -> (v - t centring m) W + t strength (v - m) W G,   t = n / (n + trust),   W of the power t whitening
         """
         believed = len(vectors) / (len(vectors) + self.trust)  # t
         mean = vectors.mean(0).astype(np.float64)
@@ -64,7 +67,7 @@ class Smoothing(FitSpec):
         turned = part_whitening(x, believed * self.whitening)  # W
         pull = turned @ neighbour_map(x @ turned, self.neighbours, self.threshold, self.ridge)  # W G
         pull *= believed * self.strength
-        return turned + pull, -mean @ (believed * turned + pull)
+        return turned + pull, -mean @ (believed * self.centring * turned + pull)
 
 
 def part_whitening(x: NDArray[Any], power: float) -> Floats:
