@@ -1,0 +1,42 @@
+"""What `train` without a recipe says in the end: which encoder is kept, why, and what to do if that is not enough."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from isotrope.cli.train import ADVICE
+from isotrope.text import bundled_sentences
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "kept", "advised"),
+    [
+        ("bundled", ("--steps", "1"), "The tuned encoder is kept.", "tuned"),
+        ("bundled", ("--steps", "1", "--for", "topics"), "The tuned encoder is kept.", None),
+        ("small", (), "The encoder is kept as it was; what was tried lies in run/tried.", "untuned"),
+        (
+            "small",
+            ("--for", "duplicates"),
+            "The encoder is kept as it was; what was tried lies in run/tried.",
+            "untuned",
+        ),
+    ],
+)
+def test_the_outcome_comes_with_advice(
+    run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    model: str,
+    options: tuple[str, ...],
+    kept: str,
+    advised: str | None,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("text.txt").write_text("\n".join(bundled_sentences()[:40]))
+    done = run("train", "text.txt", "--model", model, "--output", "run", "--no-report", *options)
+    assert kept in done.out.splitlines()
+    assert [key for key, line in ADVICE.items() if line in done.out] == ([advised] if advised else [])
