@@ -172,6 +172,7 @@ class Domain:
             "words": compared.together.words.change,
             "kept": compared.together.kept,
             "mrr": compared.differences["halves"].mrr if "halves" in compared.differences else None,
+            "details": compared.details.change if compared.details else None,
         }
 
 

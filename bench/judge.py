@@ -24,6 +24,7 @@ import numpy as np
 from scipy.stats import spearmanr
 
 import isotrope
+from isotrope.evaluation.label_free.details import compare_details, shorten
 from isotrope.evaluation.label_free.neighbourhoods import COHESION, KEPT, WORDS, compare_neighbourhoods
 from isotrope.evaluation.label_free.related_texts import RelatedTexts, halves
 from isotrope.evaluation.label_free.verdict import find_each_other, unit
@@ -35,7 +36,7 @@ from runs import print_head, print_row
 TEXTS, JUDGED, PAIRS = 8000, 1000, 500  # of the corpus; judged; halves at most
 LOST = 1.0  # points of the labelled score that may be lost under a verdict of "better"
 GRID = tuple(product((0.5, 1.0, 2.0), (-0.5, -1.0, -2.0), (60.0, 70.0, 80.0)))  # cohesion, words, kept
-FIGURES = ("cohesion", "words", "kept", "mrr")
+FIGURES = ("cohesion", "words", "kept", "mrr", "details")
 Vectors = Any
 Change = Callable[[Vectors], Vectors]
 Measured = dict[str, Any]
@@ -82,12 +83,15 @@ def _measure(model: str, domain: str, data: Path) -> Iterator[Measured]:
     texts = random.Random(0).sample(corpus, min(TEXTS, len(corpus)))
     long = halves(texts[JUDGED : 3 * JUDGED])
     pairs = RelatedTexts(long.kind, long.first[:PAIRS], long.second[:PAIRS])
-    known = Known(encoder, [*texts, *task.sentences, *pairs.first, *pairs.second])
-    judged, fitted = texts[:JUDGED], known.encode(texts[JUDGED:])
+    judged = texts[:JUDGED]
+    shortened = filter(None, map(shorten, judged))
+    known = Known(encoder, [*texts, *task.sentences, *pairs.first, *pairs.second, *shortened])
+    fitted = known.encode(texts[JUDGED:])
     start, before = known.encode(judged), task.measure(known).main.value  # type: ignore[arg-type]
     for name, change in changes(fitted):
         changed = known.changed(change)
         together = compare_neighbourhoods(start, changed.encode(judged), judged)
+        details = compare_details((known, changed), (start, changed.encode(judged)), judged)
         assert together is not None
         yield {
             "model": model,
@@ -99,6 +103,7 @@ def _measure(model: str, domain: str, data: Path) -> Iterator[Measured]:
             "words": together.words.change,
             "kept": together.kept,
             "mrr": 100 * (mrr(changed, pairs) - mrr(known, pairs)) if len(pairs) else None,
+            "details": details.change if details else None,
         }
 
 
@@ -159,7 +164,7 @@ def print_correlations(measured: Sequence[Measured], models: Sequence[str]) -> N
         own = [one for one in measured if one["model"] == model]
         cells = []
         for figure in FIGURES:
-            there = [one for one in own if one[figure] is not None]
+            there = [one for one in own if one.get(figure) is not None]
             cells.append(f"{spearmanr([one[figure] for one in there], [one['gain'] for one in there])[0]:.2f}")
         print_row(model, len(own), *cells)
 

@@ -13,10 +13,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.evaluation.label_free import reasons
+from isotrope.evaluation.label_free.details import compare_details
 from isotrope.evaluation.label_free.moved_pairs import MovedPair, moved_pairs
 from isotrope.evaluation.label_free.neighbourhoods import FEWEST as FEWEST_TEXTS
 from isotrope.evaluation.label_free.neighbourhoods import (
     NEAREST,
+    Shift,
     Together,
     compare_neighbourhoods,
     decide,
@@ -123,7 +125,8 @@ def compare_encoders(
     closer, apart = moved_pairs(sentences, unit(vectors[0]), unit(vectors[1]))
     differences = {pairs.kind: mrr_difference(first.ranks[pairs.kind], second.ranks[pairs.kind]) for pairs in usable}
     together = compare_neighbourhoods(vectors[0], vectors[1], sentences)
-    return Comparison(first, second, differences, closer, apart, together, names, text, len(sentences))
+    details = compare_details((before, after), vectors, sentences, batch_size=batch_size)
+    return Comparison(first, second, differences, closer, apart, together, names, text, len(sentences), details)
 
 
 def _usable(related: Sequence[RelatedTexts], sentences: int) -> list[RelatedTexts]:
@@ -164,7 +167,8 @@ class Comparison(Printable):
 
     `together`: whether texts of one kind are kept together (topics, intents). `differences`, by the kind of the pairs:
     whether a text is told apart from all others (duplicates). The second alone means little: whatever spreads the
-    vectors improves it, even where it scatters what belongs together.
+    vectors improves it, even where it scatters what belongs together. `details`: whether a text is told from those that
+    are like it; what makes that worse is never called better at telling apart.
     """
 
     before: Figures
@@ -176,6 +180,7 @@ class Comparison(Printable):
     names: tuple[str, str] = ("before", "after")
     text: str = "the given text"
     sentences: int = 0
+    details: Shift | None = None
 
     @property
     def kept_together(self) -> Judgement:
@@ -185,12 +190,15 @@ class Comparison(Printable):
     @property
     def told_apart(self) -> Judgement:
         """Whether what belongs to one text finds it better than before; kinds of pairs that disagree say nothing."""
-        return judge(list(self.differences.values())) if self.differences else "no clear difference"
+        told = judge(list(self.differences.values())) if self.differences else "no clear difference"
+        if self.details and self.details.judgement == "worse":
+            return "no clear difference" if told == "better" else "worse"
+        return told
 
     @property
     def judgement(self) -> Judgement:
         """Whether `after` is better than `before`."""
-        return decide(self.together, list(self.differences.values()))
+        return decide(self.together, list(self.differences.values()), self.details)
 
     @property
     def verdict(self) -> str:
@@ -216,6 +224,8 @@ class Comparison(Printable):
     def _told_apart(self) -> Iterator[str]:
         for kind, change in self.differences.items():
             yield reasons.told_apart(kind, change, self.before, self.after)
+        if self.details:
+            yield reasons.told_from_its_like(self.details)
 
     def parts(self) -> Iterator[Table | str]:
         """The figures, the pairs that moved most, and the verdict."""
@@ -253,6 +263,7 @@ class Comparison(Printable):
             "kept_together": self.kept_together,
             "told_apart": self.told_apart,
             "neighbours": asdict(self.together) if self.together else None,
+            "details": asdict(self.details) if self.details else None,
             "pairs": kinds,
             "text": text,
             "closer": [asdict(one) for one in self.closer],
@@ -284,6 +295,9 @@ class Comparison(Printable):
             row("Recall at 1, %", 100 * first.recall, 100 * second.recall, pairs, ".1f")
             row("Median rank", first.median_rank, second.median_rank, f"{kind}: 1 is best", "g")
             row("Alignment", first.alignment, second.alignment, f"{kind}: distance of two that belong together")
+        if like := self.details:
+            table.add_section()
+            row("MRR x 100", like.before, like.after, f"shortened texts: {reasons.interval(like)}", ".1f")
         table.add_section()
         row("Uniformity", self.before.uniformity, self.after.uniformity, "how evenly all sentences spread: low is good")
         row("Mean cosine", self.before.mean_cosine, self.after.mean_cosine, "of two at random: 1 if all are alike")

@@ -28,7 +28,7 @@ WORD_DIMENSIONS = 100
 # The rule, chosen by leaving one domain out in turn: bench/judge.py
 COHESION = 1.0  # points that it must rise by, or fall by
 WORDS = -1.0  # points that the neighbours' likeness in words may fall by
-APART = 10.0  # points of MRR x 100 that halves and rewordings may lose
+APART = 10.0  # points of MRR x 100 that halves, rewordings and shortened texts may lose
 UNRELATED = 35.0  # per cent of the neighbours in common, below which neither was tuned from the other
 KEPT = 70.0  # per cent of the neighbours that must stay
 
@@ -80,7 +80,7 @@ class Together:
         return "better" if risen and self.words.change > WORDS and self.kept >= KEPT else "no clear difference"
 
 
-def decide(together: Together | None, differences: Sequence[MRRDifference]) -> Judgement:
+def decide(together: Together | None, differences: Sequence[MRRDifference], details: Shift | None = None) -> Judgement:
     """Both grains together. That a text is told apart better is no evidence by itself: contrast always does that.
 
     So the neighbourhoods decide, unless texts are told apart far worse than before. Two encoders of which neither was
@@ -89,7 +89,8 @@ def decide(together: Together | None, differences: Sequence[MRRDifference]) -> J
     apart = judge(differences) if differences else "no clear difference"
     if together is None or together.kept < UNRELATED:
         return apart
-    lost = any(one.judgement == "worse" and one.mrr <= -APART for one in differences)
+    apart_by: list[MRRDifference | Shift] = [*differences, *([details] if details else [])]
+    lost = any(one.judgement == "worse" and one.change <= -APART for one in apart_by)
     return "no clear difference" if together.judgement == "better" and lost else together.judgement
 
 
@@ -101,8 +102,8 @@ def compare_neighbourhoods(before: Any, after: Any, texts: Sequence[str]) -> Tog
     first, second = (neighbourhoods(vectors, alike) for vectors in (before, after))
     stayed = np.mean([len(np.intersect1d(*rows)) for rows in zip(first.nearest, second.nearest, strict=True)])
     return Together(
-        _shift(first.cohesion, second.cohesion),
-        _shift(first.words, second.words),
+        shift(first.cohesion, second.cohesion),
+        shift(first.words, second.words),
         100 * float(stayed) / NEAREST,
         len(texts),
     )
@@ -136,6 +137,7 @@ def likeness_in_words(texts: Sequence[str]) -> Floats:
     return cosines
 
 
-def _shift(before: Floats, after: Floats) -> Shift:
+def shift(before: Floats, after: Floats) -> Shift:
+    """Of a figure of each text, (texts,), by two encoders."""
     low, high = interval(resampled([Sample("mean", after - before)]))
     return Shift(100 * float(before.mean()), 100 * float(after.mean()), low, high)

@@ -31,6 +31,14 @@ def told_apart(kind: str, change: MRRDifference, before: Figures, after: Figures
     )
 
 
+def told_from_its_like(details: Shift) -> str:
+    """Whether texts with words missing find the whole better than before."""
+    return (
+        f"Told from its like: {details.judgement}. Texts without two of five words find the whole with MRR x 100 "
+        f"{details.before:.1f} before, {details.after:.1f} after ({interval(details)})."
+    )
+
+
 def interval(change: MRRDifference | Shift) -> str:
     """`+1.2 points, 95% interval +0.8 to +1.6`."""
     return f"{change.change:+.1f} points, 95% interval {change.low:+.1f} to {change.high:+.1f}"
