@@ -1,4 +1,4 @@
-"""`isotrope train` without options on labelled sets that had no part in choosing it, in Markdown.
+"""`isotrope train` without options on four labelled sets beside the six domains, in Markdown.
 
     python bench/unseen.py --data DIR [--models minilm,small] [--sets mnli_genres,...] [--output runs/unseen]
 
