@@ -30,8 +30,11 @@ def cache_of_the_tests(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def little_to_collect() -> None:
-    """Every run begins with a garbage collection, which is most of a small one unless what is imported is set aside."""
+    """Every run begins with a garbage collection, which is most of a small one unless what is imported is set aside.
+    Python itself looks for garbage whenever 700 objects were made: every few hundred will do as well.
+    """
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 @pytest.fixture(scope="session")

@@ -60,8 +60,9 @@ def works_or_is_refused(bench: Bench, table: Table) -> bool:
     resumed = bench.learner(stage, seed=9)
     resumed.load_state_dict(learner.state_dict())
     assert bench.step(resumed, optimiser_of(resumed), 2) == bench.step(learner, optimiser, 2)
+    again = resumed.state_dict()
     for name, value in learner.state_dict().items():
-        assert torch.equal(value, resumed.state_dict()[name]), name
+        assert torch.equal(value, again[name]), name
     return True
 
 

@@ -1,7 +1,5 @@
 """`isotrope baseline`: what tuned encoders are measured against, each saved as an encoder like any other."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`isotrope cache`: what is kept on disk so that it need not be made again, and how to remove it."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

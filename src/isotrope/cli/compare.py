@@ -1,7 +1,5 @@
 """`isotrope compare`: whether a tuned encoder is better on somebody's own text, without labels."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 

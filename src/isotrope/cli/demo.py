@@ -1,7 +1,5 @@
 """`isotrope demo`: the bundled encoder before and after tuning, on the bundled text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -27,7 +25,7 @@ def demo(
     print_table(_table(demonstrate(output, device=device)))
 
 
-def _table(rows: list[DemoRow]) -> Table:
+def _table(rows: "list[DemoRow]") -> Table:
     best = max(row.spearman for row in rows)
     table = Table(title="The bundled encoder on the bundled test pairs", title_justify="left")
     for name in ("", "Pooling", "Spearman x 100", "Alignment", "Uniformity"):

@@ -1,7 +1,5 @@
 """`isotrope encode`: a file of sentences to a file of vectors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`isotrope evaluate`: models, poolings and tasks in one table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """`isotrope export`: an encoder for another runtime, beside a report of how near it is to the original."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

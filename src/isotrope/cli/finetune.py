@@ -1,7 +1,5 @@
 """`isotrope finetune`: whether a tuned encoder is still as good a start for supervised fine-tuning."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """`isotrope paraphrases`, `isotrope duplicates` and `isotrope cluster`: texts of a table that belong together."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

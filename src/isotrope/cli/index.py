@@ -1,7 +1,5 @@
 """`isotrope index` and `isotrope search`: a table, searchable by meaning."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """`isotrope inspect`: how the vectors of a text lie, in figures, in plain words and in a picture."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`isotrope layers`: which layer, under which pooling, knows most about similarity."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

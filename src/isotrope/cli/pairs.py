@@ -1,7 +1,5 @@
 """`isotrope pairs`: pairs and triplets to train on, out of translations and out of NLI data."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -144,7 +142,7 @@ def align(
     typer.echo(f"{output}: {many(len(made), 'pair')} ({', '.join(made.columns)})")
 
 
-def _report(made: CleanedPairs) -> Table:
+def _report(made: "CleanedPairs") -> Table:
     from isotrope.text.parallel import RULES
 
     table = Table("Rule", "Dropped where", "Pairs", "For example")

@@ -1,7 +1,5 @@
 """`isotrope pretrain`: a small BERT from raw text."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

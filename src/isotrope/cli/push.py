@@ -1,7 +1,5 @@
 """`isotrope push`: an encoder to the Hugging Face Hub, with its card."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Annotated

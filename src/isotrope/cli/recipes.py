@@ -1,7 +1,5 @@
 """`isotrope recipes`: which there are, what they say, and your own from one of them."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Annotated

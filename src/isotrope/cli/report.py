@@ -1,7 +1,5 @@
 """`isotrope report`: one page about a run, or about several side by side; also written at the end of a run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """`isotrope reproduce`: the papers' tables, figures and claims, run here and set beside what is published."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any, Literal
 

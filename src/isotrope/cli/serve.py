@@ -1,7 +1,5 @@
 """`isotrope serve`: encoders over HTTP."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated

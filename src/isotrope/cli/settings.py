@@ -1,7 +1,5 @@
 """`--set KEY=VALUE`: what a kind can be told beyond the options of its own."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """`isotrope sweep`: a recipe under every combination of some settings, in one table."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

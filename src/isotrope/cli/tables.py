@@ -1,7 +1,5 @@
 """What every command that encodes a table asks: which table, which encoder, what its text is, and how to compute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import wraps
 from inspect import Parameter, Signature, signature

@@ -1,7 +1,5 @@
 """`isotrope train`: an encoder tuned on raw text by a recipe, and what that changed."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -229,7 +227,7 @@ def _check_text(
     check_readable(corpus, shape, column, ("text",) if alone else None)
 
 
-def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str], allow_code: bool) -> Recipe:
+def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str], allow_code: bool) -> "Recipe":
     """The recipe, after all that can be said about it and the files without reading them; what is quickest first."""
     from isotrope import recipes
 
@@ -241,7 +239,7 @@ def _checked_recipe(recipe: str, chosen: dict[str, str], corpus: list[str], allo
     return resolved
 
 
-def _models(recipe: Recipe, model: str, teacher: str | None) -> list[str]:
+def _models(recipe: "Recipe", model: str, teacher: str | None) -> list[str]:
     """Every model that the run will load."""
     starts = [stage.start for stage in recipe.stages if stage.start not in ("previous", "model")]
     teachers = [name for stage in recipe.stages if (name := getattr(stage.guide, "model", None)) != "previous"]

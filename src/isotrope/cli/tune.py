@@ -1,7 +1,5 @@
 """`isotrope tune`: several recipes within a budget; the best encoder, or an honest no."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Literal
 

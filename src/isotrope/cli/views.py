@@ -1,7 +1,5 @@
 """`isotrope views`: other wordings of a corpus' sentences, in a table that recipes train on."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import asdict
 from itertools import islice
@@ -112,7 +110,7 @@ def views(
     )
 
 
-def _table(made: ViewTable) -> Table:
+def _table(made: "ViewTable") -> Table:
     table = Table("Sentences")
     for name, parameters in made.parameters.items():
         said = ", ".join(str(parameters[key]) for key in ("pivot", "engine") if key in parameters)

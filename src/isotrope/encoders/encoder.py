@@ -135,6 +135,10 @@ class Encoder(Similarities, nn.Module):
         other.after_pooling = nn.ModuleList(modules)
         return other
 
+    def copied(self) -> Encoder:
+        """With weights of its own; the tokenizer, which is slow to copy, is shared."""
+        return copy.deepcopy(self, {id(self.tokenizer): self.tokenizer})
+
     # -- sentences to vectors, one batch ------------------------------------------------------------------------------
 
     def tokenize(self, sentences: Sequence[str], max_length: int | None = None) -> list[list[int]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import TYPE_CHECKING, ClassVar, Literal
 
@@ -42,7 +41,7 @@ class Momentum(Guide):
 
     def __init__(self, student: Encoder, spec: MomentumSpec) -> None:
         super().__init__(student.dim, dropout=spec.dropout)
-        self.target = copy.deepcopy(student)
+        self.target = student.copied()
         self.spec = spec
         self.keep_frozen()
 

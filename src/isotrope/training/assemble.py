@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -73,7 +72,7 @@ def make_guide(stage: Stage, student: Encoder, previous: Encoder) -> Guide:
     def another(name: str | None, pooling: str | None) -> Encoder:
         if name is None:
             raise IsotropeError("this recipe's guide is another encoder: name it with teacher=", argument="teacher=")
-        return copy.deepcopy(previous) if name == "previous" else load(name, pooling=pooling)
+        return previous.copied() if name == "previous" else load(name, pooling=pooling)
 
     return stage.guide.build(student, another)
 
@@ -95,7 +94,7 @@ def probe(recipe: Recipe, model: Encoder) -> None:
         for stage in recipe.stages:
             if not stage.learns:
                 continue
-            started = copy.deepcopy(_start(stage, model, encoder))
+            started = _start(stage, model, encoder).copied()
             frozen = FrozenEncoders(started)
             for named in {one for side in stage.reads for one in getattr(stage.views, side).draw.models}:
                 frozen[named]  # it must be there

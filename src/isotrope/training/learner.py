@@ -62,7 +62,7 @@ class Learner(nn.Module):
             student.backbone.model.embeddings.requires_grad_(False)
         if stage.training.layers is not None:
             freeze_below(student, stage.training.layers)
-        self.kept = copy.deepcopy(student).requires_grad_(False) if stage.training.keep_start else None
+        self.kept = student.copied().requires_grad_(False) if stage.training.keep_start else None
 
     @property
     def origin(self) -> Backbone | None:
@@ -85,8 +85,7 @@ class Learner(nn.Module):
         """
         if self.kept is None:
             return self.student
-        tokenizer = self.student.tokenizer
-        averaged = copy.deepcopy(self.student, {id(tokenizer): tokenizer})  # it is slow to copy, and stays as it is
+        averaged = self.student.copied()
         with torch.no_grad():
             for mine, start in zip(averaged.parameters(), self.kept.parameters(), strict=True):
                 mine.lerp_(start, self.stage.training.keep_start)
