@@ -20,6 +20,7 @@ from torch.nn import functional
 from torch.utils.checkpoint import checkpoint
 
 from isotrope.encoders.packing import POSITION_COST, Batch
+from isotrope.io.memory import give_back_freed_memory
 
 if TYPE_CHECKING:
     from isotrope.encoders.backbone import Backbone, EmbeddingView, Layer
@@ -54,6 +55,8 @@ def in_pieces(encode: Encode, batch: Batch, view: EmbeddingView | None, backbone
     for piece in pieces:
         own = None if seen is None else _OnPiece(seen, piece)
         again = most is not None and torch.is_grad_enabled()
+        if again:  # the graph of each piece, which stays, would settle among the activations, which don't
+            give_back_freed_memory()
         vectors.append(_checkpointed(encode, piece.batch, own) if again else encode(piece.batch, own))
     order = torch.cat([piece.sentences for piece in pieces]).argsort()
     return torch.cat(vectors)[order]
