@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_DISABLE_TELEMETRY := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test bench sweep figures faults fuzz lint docs ecosystem lock sbom clean
+.PHONY: demo test bench sweep figures faults fuzz lowest lint docs ecosystem lock sbom clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m isotrope demo
@@ -36,6 +36,16 @@ faults: $(VENV)/ready
 FUZZ ?= 20000
 fuzz: $(VENV)/ready
 	ISOTROPE_FUZZ=$(FUZZ) $(BIN)/python -m pytest tests/fuzz
+
+# the tests on the lowest versions that pyproject.toml allows, in an environment of their own. Of torch there is no lowest
+# CPU build everywhere: it stays the one of constraints.txt. LOWEST=tests/io for a part of them
+LOWEST ?= tests
+lowest:
+	$(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt torch uv
+	$(VENV)-lowest/bin/uv pip install --python $(VENV)-lowest/bin/python --quiet --resolution lowest-direct \
+	  --editable '.[offline,views,baselines,plots,serve,export,dev]'
+	$(VENV)-lowest/bin/python -m pytest $(LOWEST)
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .
@@ -76,4 +86,4 @@ $(VENV)/ready: pyproject.toml constraints.txt
 	@touch $@
 
 clean:
-	rm -rf $(VENV)
+	rm -rf $(VENV) $(VENV)-lowest

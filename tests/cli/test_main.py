@@ -152,3 +152,27 @@ time.sleep(60)
 def test_a_signal_is_heard_while_an_object_is_removed() -> None:
     done = subprocess.run([sys.executable, "-c", REMOVED], capture_output=True, text=True, timeout=50, check=False)
     assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")
+
+
+STARTING = """
+import os, signal, threading
+from concurrent.futures import ThreadPoolExecutor
+from isotrope import cli
+start = threading.Thread.start
+def interrupted(thread):
+    threading.Thread.start = start
+    thread.start()
+    os.kill(os.getpid(), signal.SIGTERM)
+@cli.app.command()
+def load():
+    pool = ThreadPoolExecutor(1)  # as transformers has one for the weights, and no `with` around it
+    threading.Thread.start = interrupted
+    pool.submit(int)
+cli.main(["load"])
+"""
+
+
+def test_a_signal_while_a_thread_starts_ends_the_command() -> None:
+    """A thread that its pool does not know of yet is told by nobody to end, and Python would wait for it."""
+    done = subprocess.run([sys.executable, "-c", STARTING], capture_output=True, text=True, timeout=50, check=False)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGTERM, "")

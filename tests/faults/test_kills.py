@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import random
+import shutil
 import signal
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from .conftest import LONG, Fresh
-from .verbs import VERBS, leftovers
+from .conftest import LONG, Fresh, Wanted
+from .processes import Ended
+from .verbs import VERBS, Verb, leftovers
 
 pytestmark = pytest.mark.xdist_group("faults")
 
@@ -20,27 +21,54 @@ HANDFUL = ("train", "encode", "baseline whitening")
 
 
 @pytest.mark.parametrize("name", VERBS if LONG else HANDFUL)
-def test_ended_and_given_again(
-    name: str, fresh: Fresh, wanted: Callable[[str], tuple[dict[str, str], float]], chance: random.Random
-) -> None:
-    verb, (result, seconds) = VERBS[name], wanted(name)
-    counts: Counter[str] = Counter()
+def test_ended_and_given_again(name: str, fresh: Fresh, wanted: Wanted, chance: random.Random) -> None:
+    """Half of them at any moment, half at any touch of a file."""
+    whole, counts = wanted(name), Counter[str]()
+    lasting = [whole.seconds]  # of the last ones that came to their end
     for k in range(LONG or 1):
-        folder = fresh()
         number = chance.choice((signal.SIGKILL, *GENTLE)) if LONG else GENTLE[len(name) % 3]
-        moment = chance.uniform(0, 1.1 * seconds)
-        print(f"{name}: fault {k}, {signal.Signals(number).name} after {moment:.3f} s")  # shown where the test fails
-        ended = verb.command(folder).run(moment, number)
+        folder = fresh(name)
+        command = VERBS[name].command(folder)
+        if k % 2:
+            command.touch = chance.randint(1, whole.touches), number
+            ended = command.run()
+        else:
+            moment = chance.uniform(0, sum(lasting) / len(lasting))
+            print(f"{name}: {signal.Signals(number).name} after {moment:.3f} s")  # shown where the test fails
+            ended = command.run(moment, number)
+        print(f"{name}: fault {k}, {signal.Signals(number).name}, touch {command.touch}, exit code {ended.code}")
         counts["ended" if ended.code else "was done before"] += 1
-        check_end(ended.code, ended.err, number, folder)
-        again = verb.command(folder)
-        if verb.results(folder) != result or verb.run:
-            found = again.run()
-            assert found.code == 0, found.err
-        assert verb.results(folder) == result
-        assert leftovers(folder) == []
+        seconds = check(ended, number, VERBS[name], folder, whole.result)
+        lasting = [*lasting, *filter(None, [seconds])][-9:]
+        shutil.rmtree(folder)
     if LONG:
-        print(f"FIGURES kills {name}: {dict(counts)}")
+        print(f"FIGURES kills {name}: {dict(counts)}", flush=True)
+
+
+@pytest.mark.skipif(not LONG, reason="only in the long run: make faults")
+@pytest.mark.parametrize("name", VERBS)
+def test_ended_while_it_starts(name: str, fresh: Fresh, wanted: Wanted, chance: random.Random) -> None:
+    """As a shell starts it, whose first seconds are imports."""
+    counts: Counter[str] = Counter()
+    for _ in range(max(1, LONG // 50)):
+        number, folder = chance.choice(GENTLE), fresh(name)
+        ended = VERBS[name].command(folder).run(chance.uniform(0, 6), number, forked=False)
+        counts["ended" if ended.code else "was done before"] += 1
+        check(ended, number, VERBS[name], folder, wanted(name).result)
+        shutil.rmtree(folder)
+    print(f"FIGURES kills while starting {name}: {dict(counts)}", flush=True)
+
+
+def check(ended: Ended, number: int, verb: Verb, folder: Path, result: dict[str, str]) -> float | None:
+    """Given again, it makes the same. The seconds of that, if it had to be done from the beginning."""
+    check_end(ended.code, ended.err, number, folder)
+    again, found = verb.command(folder), None
+    if verb.results(folder) != result or verb.run:
+        found = again.run()
+        assert found.code == 0, found.err
+    assert verb.results(folder) == result
+    assert leftovers(folder) == []
+    return found.seconds if found and "--resume" not in again.arguments else None
 
 
 def check_end(code: int, err: str, number: int, folder: Path) -> None:
@@ -48,7 +76,7 @@ def check_end(code: int, err: str, number: int, folder: Path) -> None:
     if number == signal.SIGKILL:
         assert code in (0, -signal.SIGKILL)
         return
-    assert code in (0, 128 + number, -number), err  # the last: before the command had begun to listen
+    assert code in (0, 128 + number, -number), err  # the last: before it had begun to listen
     assert "Traceback" not in err
     if code == 128 + number:
         assert leftovers(folder) == []

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import LONG
+from .conftest import LONG, Fresh, Wanted
 from .verbs import VERBS, prepare, same_or_said
 
 pytestmark = pytest.mark.xdist_group("faults")
@@ -19,7 +19,6 @@ pytestmark = pytest.mark.xdist_group("faults")
 HANDFUL = ("encode",)
 MEGABYTE = 2**20
 Mount = Callable[[str], None]
-Wanted = Callable[[str], tuple[dict[str, str], float]]
 
 
 @pytest.fixture
@@ -46,22 +45,22 @@ def used(folder: Path) -> int:
 def test_a_disk_that_is_full_or_read_only(
     name: str, model: Path, disk: Mount, wanted: Wanted, chance: random.Random, tmp_path: Path
 ) -> None:
-    verb, (result, _) = VERBS[name], wanted(name)
-    prepare(tmp_path, model) if not (tmp_path / "work" / "model").exists() else None
+    verb, whole = VERBS[name], wanted(name)
+    prepare(tmp_path, model, wanted("train").folder / "work" / "run" if verb.reads_run else None)
     counts: Counter[str] = Counter()
     for _ in range(max(1, LONG // 20)):
         room = used(tmp_path / "work") + chance.randrange(1, 64) * 4096 * (64 if verb.run else 1)
         disk(f"size={room}")
-        counts["full: " + same_or_said(verb.command(tmp_path).run(), verb, tmp_path, result)] += 1
+        counts["full: " + same_or_said(verb.command(tmp_path).run(), verb, tmp_path, whole.result)] += 1
         if not verb.results(tmp_path):
             disk("size=256m,ro")
             ended = verb.command(tmp_path).run()
             assert ended.has_one_clear_line, ended.err
             counts["read-only: said"] += 1
         disk("size=256m,rw")
-        ended = verb.command(tmp_path).run() if verb.results(tmp_path) != result else None
+        ended = verb.command(tmp_path).run() if verb.results(tmp_path) != whole.result else None
         assert ended is None or ended.code == 0, ended.err
-        assert verb.results(tmp_path) == result
+        assert verb.results(tmp_path) == whole.result
         subprocess.run(["rm", "-rf", str(tmp_path / "work" / verb.made), str(tmp_path / "cache")], check=True)
     if LONG:
         print(f"FIGURES disks {name}: {dict(counts)}")
@@ -69,16 +68,15 @@ def test_a_disk_that_is_full_or_read_only(
 
 @pytest.mark.skipif(not LONG, reason="only in the long run: make faults")
 @pytest.mark.parametrize("name", ["train", "encode", "views", "baseline whitening", "evaluate"])
-def test_too_little_memory(name: str, model: Path, wanted: Wanted, chance: random.Random, tmp_path: Path) -> None:
-    verb, (result, _) = VERBS[name], wanted(name)
+def test_too_little_memory(name: str, fresh: Fresh, wanted: Wanted, chance: random.Random) -> None:
+    verb, whole = VERBS[name], wanted(name)
     counts: Counter[str] = Counter()
-    for k in range(max(1, LONG // 20)):
-        folder = tmp_path / str(k)
-        prepare(folder, model)
+    for _ in range(max(1, LONG // 20)):
+        folder = fresh(name)
         memory = chance.randrange(1, 200) * MEGABYTE
         print(f"{name}: {memory // MEGABYTE} MB")  # shown where the test fails
-        counts[same_or_said(verb.command(folder, memory).run(), verb, folder, result)] += 1
-        ended = verb.command(folder).run() if verb.results(folder) != result else None
+        counts[same_or_said(verb.command(folder, memory).run(), verb, folder, whole.result)] += 1
+        ended = verb.command(folder).run() if verb.results(folder) != whole.result else None
         assert ended is None or ended.code == 0, ended.err
-        assert verb.results(folder) == result
+        assert verb.results(folder) == whole.result
     print(f"FIGURES memory {name}: {dict(counts)}")

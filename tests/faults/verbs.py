@@ -14,7 +14,14 @@ from isotrope.text import bundled_sentences
 from .processes import Command, Ended
 
 RUN_FILES = ("run.json", "settings.json", "tuning.json")  # with one of these in it a run can be resumed
-TIMED = ("seconds", "spent", "took")  # what may differ between two runs that are the same
+TIMED = ("seconds", "spent", "took", "finished", "speed", "speed_before", "speed_up", "path", "sources")
+DATED = ("sweep.html", "seconds.json")  # pictures in SVG have a date, and names of chance
+
+
+RECIPE = """name = "{name}"
+pooling = {{ training = "mean", evaluation = "mean" }}
+training = {{ steps = 4, batch_size = 8, learning_rate = {rate}, eval_steps = 4, save_steps = 2 }}
+"""
 
 
 @dataclass(frozen=True)
@@ -24,6 +31,8 @@ class Verb:
     arguments: tuple[str, ...]
     made: str
     run: bool = False
+    reads_run: bool = False  # a finished one, `trained`
+    but: tuple[str, ...] = DATED  # files that differ each time
 
     def command(self, folder: Path, memory: int | None = None) -> Command:
         """The command as a person would give it next: to go on with a run, if there is one."""
@@ -35,7 +44,7 @@ class Verb:
         """The bytes of what it made, as digests: of a run its encoder and last weights."""
         made = folder / "work" / self.made
         files = [made] if made.is_file() else sorted(path for path in made.rglob("*") if path.is_file())
-        kept = (file for file in files if not self.run or "encoder" in file.parts)
+        kept = (file for file in files if file.name not in self.but and (not self.run or "encoder" in file.parts))
         return {str(file.relative_to(folder)): digest(_timeless(file)).hex() for file in kept}
 
 
@@ -80,12 +89,51 @@ VERBS: dict[str, Verb] = {
     "index": Verb(("index", "text.txt", "-o", "found.index", "-m", "model", "--batch-size", "1"), "found.index"),
     "duplicates": Verb(("duplicates", "text.txt", "-o", "d.parquet", "-m", "model"), "d.parquet"),
     "cluster": Verb(("cluster", "text.txt", "-o", "c.parquet", "-m", "model", "--clusters", "3"), "c.parquet"),
+    "tune": Verb(
+        (
+            "tune",
+            "more.txt",
+            "-o",
+            "run",
+            "-m",
+            "model",
+            "--budget",
+            "9h",
+            "--candidates",
+            "a.toml,b.toml",
+            "--no-report",
+        ),
+        "run",
+        True,
+    ),
+    "export": Verb(  # its card says how fast it is
+        ("export", "model", "-o", "static", "--format", "static", "--dim", "16"), "static", but=("README.md",)
+    ),
+    "report": Verb(("report", "trained", "-o", "r.html", "--texts", "40"), "r.html", reads_run=True),
+    "push": Verb(("push", "trained", "my/name", "--dry-run", "pushed"), "pushed", reads_run=True),
+    "layers": Verb(("layers", "model", "-o", "l.png"), "l.png"),
+    "inspect": Verb(("inspect", "model", "text.txt", "--plot", "i.png"), "i.png"),
+    "encode shards": Verb(("encode", "text.txt", "-o", "x", "-m", "model", "--shard-size", "30"), "x"),
+    "sweep": Verb(
+        (
+            *("sweep", "simcse", "text.txt", "-o", "swept", "-m", "model", "--seeds", "1", "--tasks", "bundled"),
+            *(
+                "--grid",
+                "training.learning_rate=1e-5,1e-3",
+                "--set",
+                "training.steps=2",
+                "--set",
+                "training.batch_size=4",
+            ),
+        ),
+        "swept",
+    ),
     "recipes copy": Verb(("recipes", "copy", "sg-opt", "mine.toml"), "mine.toml"),
 }
 
 
-def prepare(folder: Path, model: Path) -> None:
-    """What the verbs read: sentences, pairs, labelled pairs, and a small model."""
+def prepare(folder: Path, model: Path, trained: Path | None = None) -> None:
+    """What the verbs read: sentences, pairs, labelled pairs, recipes, a small model, and a run if there is one."""
     work, texts = folder / "work", bundled_sentences()[:80]
     work.mkdir(parents=True, exist_ok=True)
     (work / "text.txt").write_text("\n".join(texts) + "\n")
@@ -96,7 +144,11 @@ def prepare(folder: Path, model: Path) -> None:
     (work / "nli.tsv").write_text(
         "\n".join(["premise\thypothesis\tlabel", *(f"{row}\t{labels[k % 3]}" for k, row in enumerate(rows))]) + "\n"
     )
+    for name, rate in (("a", 1e-4), ("b", 5e-3)):
+        (work / f"{name}.toml").write_text(RECIPE.format(name=name, rate=rate))
     shutil.copytree(model, work / "model")
+    if trained:
+        shutil.copytree(trained, work / "trained")
 
 
 def leftovers(folder: Path) -> list[str]:

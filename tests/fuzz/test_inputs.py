@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from isotrope import recipes
-from isotrope.cli import main
+from isotrope.cli import app, main
 from isotrope.io.errors import LONGEST_LINE, IsotropeError, one_line
 from isotrope.recipes.files import read_value
 from isotrope.recipes.merging import STAGE, rooms_inside
@@ -139,33 +140,41 @@ def test_files_of_recipes(folder: Path, data: st.DataObject) -> None:
         recipes.load(file)
 
 
-VERBS = (
-    "train",
-    "encode",
-    "evaluate",
-    "layers",
-    "pretrain",
-    "views",
-    "pairs",
-    "recipes",
-    "baseline",
-    "compare",
-    "tune",
-    "report",
-    "push",
-)
-ARGUMENTS = st.one_of(
-    st.sampled_from(["--output", "--model", "--seed", "--steps", "--set", "--recipe", "--device", "-", "", "x.txt"]),
+def options(group: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    """Every command, and the names of its options."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from options(command, (*path, name))
+        else:
+            yield (
+                (*path, name),
+                [one for parameter in command.params for one in (*parameter.opts, *parameter.secondary_opts)],
+            )
+
+
+COMMANDS = dict(options(typer.main.get_command(app)))
+WORDS = st.one_of(
     st.sampled_from(
-        ["training.seed=-1", "=", "a=b=c", "none.txt", "/dev/null", "..", "a" * 5000, str(10**30), "-1", "nan"]
+        ["-", "", "x.txt", "--seed", "--set", "training.seed=-1", "=", "a=b=c", "none.txt", "/dev/null", ".."]
+    ),
+    st.sampled_from(
+        ["x.npy", "x.html", "x.toml", "a" * 5000, str(10**30), "-1", "0", "1e400", "nan", "cuda:9", "hub:x"]
     ),
     st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12),
 )
 
 
+@st.composite
+def command_lines(draw: st.DrawFn) -> list[str]:
+    """A command with some of its own options, which may have a value, and some words."""
+    command = draw(st.sampled_from(sorted(COMMANDS)))
+    given = draw(st.lists(st.one_of(st.sampled_from(COMMANDS[command] or ["--help"]), WORDS), max_size=6))
+    return [*command, *given]
+
+
 @many
-@given(verb=st.sampled_from(VERBS), arguments=st.lists(ARGUMENTS, max_size=4))
-def test_command_lines(folder: Path, verb: str, arguments: list[str]) -> None:
+@given(line=command_lines())
+def test_command_lines(folder: Path, line: list[str]) -> None:
     """Without files that are there, so that nothing is run in earnest."""
     said, before = io.StringIO(), Path.cwd()
     os.chdir(folder)
@@ -175,13 +184,18 @@ def test_command_lines(folder: Path, verb: str, arguments: list[str]) -> None:
             contextlib.redirect_stdout(io.StringIO()),
             pytest.raises(SystemExit) as end,
         ):
-            main([verb, *arguments, "none/none.txt"])
+            main([*line, *["none/none.txt"] * 2])  # one of them may be the value of the last option
     finally:
         os.chdir(before)
     assert end.value.code in (0, 2)
     if end.value.code == 2:
         assert said.getvalue().startswith("Error: ")
         assert said.getvalue().count("\n") == 1
+
+
+def test_every_command_is_tried() -> None:
+    assert {("train",), ("serve",), ("recipes", "copy"), ("pairs", "clean"), ("reproduce",)} <= set(COMMANDS)
+    assert {"--recipe", "--seed", "--resume", "--no-report"} <= set(COMMANDS[("train",)])
 
 
 def test_the_paths_are_those_of_recipes() -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import parquet
 
+from isotrope.io.errors import IsotropeError
 from isotrope.io.vector_files import WRITERS
 
 
@@ -50,3 +51,14 @@ def test_any_number_of_rows_fits_into_the_header() -> None:
         return stream.tell()
 
     assert header(0) == header(2**62)
+
+
+def test_a_pyarrow_that_can_not_write_rows_without_a_vector_is_named(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(pyarrow, "__version__", "25.0.0")
+    batch, vectors = pyarrow.RecordBatch.from_pydict({"text": ["x", ""]}), np.zeros((2, 3), np.float32)
+    with WRITERS[".parquet"](tmp_path / "x.parquet", batch.schema, 3, "vector") as write:
+        write(batch, vectors, np.array([False, False]))
+        with pytest.raises(IsotropeError, match=r"can't be written to Parquet by pyarrow 25.0.0; install pyarrow>=26"):
+            write(batch, vectors, np.array([False, True]))

@@ -188,14 +188,65 @@ def test_a_damaged_file_is_one_line(
     assert len(isotrope.search(isotrope.Index.open(there, encoder), QUERIES[0], k=90)) == 80
 
 
-def test_one_flipped_bit_in_the_rows_is_found(encoder: isotrope.Encoder, folder: Path, tmp_path: Path) -> None:
-    there = shutil.copytree(folder, tmp_path / "index")
-    file = there / "rows-00000.parquet"
+def flip(file: Path, place: float = 0.25) -> None:
     data = bytearray(file.read_bytes())
-    data[len(data) // 4] ^= 1
+    data[int(len(data) * place)] ^= 1
     file.write_bytes(data)
-    with pytest.raises(IsotropeError, match=r"rows-00000.parquet is damaged"):
-        isotrope.search(isotrope.Index.open(there, encoder), QUERIES[0], k=90)
+
+
+@pytest.mark.parametrize("name", ["rows-00000.parquet", "vectors-00000.npy", "keys-00000.npy", "near.usearch"])
+def test_one_flipped_bit_is_found(encoder: isotrope.Encoder, folder: Path, tmp_path: Path, name: str) -> None:
+    there = shutil.copytree(folder, tmp_path / "index")
+    isotrope.index(ROWS, encoder, there, graph_above=10)
+
+    def use() -> None:
+        isotrope.search(isotrope.Index.open(there, encoder), QUERIES[0], k=90, exact=True)
+        isotrope.index(ROWS, encoder, there)
+
+    for place in (0.1, 0.5, 0.99):
+        flip(there / name, place)
+        with pytest.raises(IsotropeError, match=rf"{name} is damaged \(not the file that was written\)"):
+            use()
+        flip(there / name, place)
+    assert len(isotrope.search(isotrope.Index.open(there, encoder), QUERIES[0], k=90)) == 80
+
+
+def test_a_changed_word_in_index_json_is_found(encoder: isotrope.Encoder, folder: Path, tmp_path: Path) -> None:
+    about = shutil.copytree(folder, tmp_path / "index") / "index.json"
+    text = about.read_text()
+    for before, after in (('"strip_html": false', '"strip_html": true'), ("bundled", "bundlee")):
+        assert before in text
+        about.write_text(text.replace(before, after))
+        with pytest.raises(IsotropeError, match=r"its index.json can't be read; make the index again"):
+            isotrope.Index.open(about.parent, encoder)
+
+
+def test_an_index_from_before_there_were_checksums_is_read(
+    encoder: isotrope.Encoder, folder: Path, tmp_path: Path
+) -> None:
+    about = shutil.copytree(folder, tmp_path / "index") / "index.json"
+    values = json.loads(about.read_text())
+    del values["sums"], values["sum"]
+    about.write_text(json.dumps(values))
+    assert len(isotrope.search(isotrope.Index.open(about.parent, encoder), QUERIES[0], k=90)) == 80
+
+
+def test_a_graph_that_was_written_and_not_entered_is_made_anew(
+    encoder: isotrope.Encoder, folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a process leaves it that is killed between the two."""
+    there = shutil.copytree(folder, tmp_path / "index")
+    isotrope.index(ROWS, encoder, there, graph_above=10)
+    more = [*ROWS, ROWS[0] | {"id": 1000, "text": "A hat that is new."}]
+    with monkeypatch.context() as patch:
+        write = IndexFolder.write
+        killed = lambda self: write(self) if self.about.in_graph != len(self) else 1 / 0  # noqa: E731
+        patch.setattr(IndexFolder, "write", killed)
+        with pytest.raises(ZeroDivisionError):
+            isotrope.index(more, encoder, there, graph_above=10)
+    isotrope.index(more, encoder, there, graph_above=10)
+    opened = isotrope.Index.open(there, encoder)
+    assert (len(opened), opened.search("A hat that is new.", k=1)[0].row["id"]) == (len(more), 1000)
 
 
 def test_a_condition_is_a_column_a_sign_and_a_value() -> None:

@@ -10,6 +10,7 @@ import os
 import signal
 import sys
 import threading
+import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
@@ -145,12 +146,22 @@ def _quiet_signals() -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        for link in _behind(error):
-            if isinstance(link, KeyboardInterrupt):
-                sys.exit(128 + signal.SIGINT)
-            if isinstance(link, SystemExit) and isinstance(link.code, int) and link.code > 128:
-                sys.exit(link.code)
+        if code := _signalled(error):
+            sys.exit(code)
         raise
+
+
+def _signalled(error: BaseException) -> int | None:
+    """The exit code, if a signal is behind an error. What its frames held is let go: Python waits at its end for a
+    thread that was just starting in a pool of somebody's, which lives on for as long as that pool does.
+    """
+    links = _behind(error)
+    codes = [128 + signal.SIGINT for link in links if isinstance(link, KeyboardInterrupt)]
+    codes += [link.code for link in links if isinstance(link, SystemExit) and isinstance(link.code, int)]
+    code = next((code for code in codes if code > 128), None)
+    for link in links if code else []:
+        traceback.clear_frames(link.__traceback__)
+    return code
 
 
 def _behind(error: BaseException) -> list[BaseException]:

@@ -9,9 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from isotrope.io.errors import IsotropeError
+
 Floats = np.ndarray[Any, np.dtype[np.float32]]  # (rows, dim)
 Bools = np.ndarray[Any, np.dtype[np.bool_]]  # (rows,)
 Write = Callable[[Any, Floats, Bools], None]  # appends a record batch, the vectors of its rows, and which have none
+NULLS_SINCE = 26  # pyarrow writes, and reads, lists of one length of which some are null
 
 
 @contextmanager
@@ -66,6 +69,11 @@ def add_vectors(batch: Any, vectors: Floats, blank: Bools, column: str) -> Any:
     """A record batch and the vectors of its rows."""
     import pyarrow
 
+    if blank.any() and int(pyarrow.__version__.partition(".")[0]) < NULLS_SINCE:
+        raise IsotropeError(
+            f"rows without text can't be written to Parquet by pyarrow {pyarrow.__version__}; install pyarrow>="
+            f"{NULLS_SINCE} (Python 3.11 or later), write .npy, or take such rows out"
+        )
     schema = with_vectors(batch.schema, vectors.shape[1], column)
     values, mask = pyarrow.array(vectors.ravel(), pyarrow.float32()), pyarrow.array(blank)
     made = pyarrow.FixedSizeListArray.from_arrays(values, type=schema.field(column).type, mask=mask)

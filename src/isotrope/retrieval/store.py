@@ -1,12 +1,13 @@
 """An index on disk: the rows of a table with all their columns, and a vector for each.
 
-    index.json         model, columns, and the shards that are whole
+    index.json         model, columns, the shards that are whole, and the checksums of their files
     rows-N.parquet     rows as they were given
     vectors-N.npy      their vectors, of length one; zeros where a row has no text
     keys-N.npy         a hash of each row, by which rows are known again
     near.usearch       a graph of all vectors, where there are many
 
-A shard counts once it stands in index.json, so whoever is killed loses the last one only.
+A shard counts once it stands in index.json, so whoever is killed loses the last one only. A file is held against its
+checksum when it is first read: one flipped bit in a vector would make another neighbour, and look like any other.
 """
 
 from __future__ import annotations
@@ -24,11 +25,12 @@ from pydantic import TypeAdapter
 
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError, reason
-from isotrope.io.hashes import digest
+from isotrope.io.hashes import digest, file_digest
 from isotrope.io.vector_files import Floats
 from isotrope.text.arrays import IntArray
 
 ABOUT, GRAPH = "index.json", "near.usearch"
+SUM = "sum"  # of index.json, in it
 VERSION = 1
 EDGES, CANDIDATES = 16, 128  # of the graph: edges of a node, and how many candidates are looked at
 
@@ -45,6 +47,7 @@ class About:
     strip_html: bool
     shards: list[int] = field(default_factory=list)
     in_graph: int = 0  # rows that the graph has; 0: there is none
+    sums: dict[str, str] = field(default_factory=dict)  # of files, by name; an older index has none
     version: int = VERSION
 
 
@@ -53,6 +56,7 @@ class IndexFolder:
 
     def __init__(self, folder: Path, about: About) -> None:
         self.folder, self.about = folder, about
+        self._checked: set[str] = set()  # files that were found whole
 
     @classmethod
     def open(cls, folder: Path) -> IndexFolder:
@@ -60,8 +64,11 @@ class IndexFolder:
         if not (folder / ABOUT).is_file():
             raise IsotropeError(f"{folder}: no index in it; make one with index")
         try:
-            about = TypeAdapter(About).validate_python(json.loads((folder / ABOUT).read_text(encoding="utf-8")))
-        except (ValueError, TypeError, OSError) as error:
+            values = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
+            if values.pop(SUM, None) not in (None, _sum(values)):
+                raise ValueError(SUM)
+            about = TypeAdapter(About).validate_python(values)
+        except (ValueError, TypeError, AttributeError, OSError) as error:
             raise IsotropeError(f"{folder}: its {ABOUT} can't be read; make the index again") from error
         return cls(folder, about)
 
@@ -70,18 +77,19 @@ class IndexFolder:
 
     def write(self) -> None:
         """Has `about` on disk: from now on its shards count."""
+        values = asdict(self.about)
         with whole_or_nothing(self.folder / ABOUT) as path:
-            path.write_text(json.dumps(asdict(self.about), indent=2) + "\n", encoding="utf-8")
+            path.write_text(json.dumps(values | {SUM: _sum(values)}, indent=2) + "\n", encoding="utf-8")
 
     def add(self, rows: Any, vectors: Floats, keys: IntArray) -> None:
         """One more shard: an Arrow table, unit vectors (rows, dim), keys (rows,)."""
         from pyarrow import parquet  # slow to import
 
         number = len(self.about.shards)
-        with whole_or_nothing(self._file("rows", number, "parquet")) as path:
+        with self._written(self._file("rows", number, "parquet")) as path:
             parquet.write_table(rows, path, write_page_checksum=True)
         for kind, array in (("vectors", vectors), ("keys", keys)):
-            with whole_or_nothing(self._file(kind, number, "npy")) as path, path.open("wb") as file:
+            with self._written(self._file(kind, number, "npy")) as path, path.open("wb") as file:
                 np.save(file, array)
         self.about.shards.append(len(vectors))
         self.write()
@@ -129,16 +137,20 @@ class IndexFolder:
 
     def build_graph(self) -> None:
         """Puts rows into the graph that it does not have yet."""
-        graph = self._graph()
-        if self.about.in_graph and (self.folder / GRAPH).is_file():
-            with self._whole(self.folder / GRAPH):
-                graph.load(str(self.folder / GRAPH))
+        graph, has = self._graph(), 0
+        if self.about.in_graph:
+            try:
+                with self._whole(self.folder / GRAPH):
+                    graph.load(str(self.folder / GRAPH))
+                has = self.about.in_graph
+            except IsotropeError:  # damaged, or from a process that was killed before it said so in index.json
+                graph = self._graph()
         for start, vectors in self.vectors():
             there = np.flatnonzero(np.asarray(vectors).any(axis=1))
-            new = there[there + start >= self.about.in_graph]
+            new = there[there + start >= has]
             if len(new):
                 graph.add(new + start, np.asarray(vectors[new]), threads=1)  # one thread: the same graph each time
-        with whole_or_nothing(self.folder / GRAPH) as path:
+        with self._written(self.folder / GRAPH) as path:
             graph.save(str(path))
         self.about.in_graph = len(self)
         self.write()
@@ -177,9 +189,20 @@ class IndexFolder:
         return array
 
     @contextmanager
+    def _written(self, file: Path) -> Iterator[Path]:
+        """A path to write a file to, whose checksum is kept."""
+        with whole_or_nothing(file) as path:
+            yield path
+            self.about.sums[file.name] = file_digest(path)
+
+    @contextmanager
     def _whole(self, file: Path) -> Iterator[None]:
-        """One line where a file is missing, cut short or garbled."""
+        """One line where a file is missing, cut short or garbled, or not the one that was written."""
         try:
+            if file.name in self.about.sums and file.name not in self._checked:
+                if file_digest(file) != self.about.sums[file.name]:
+                    raise ValueError("not the file that was written")
+                self._checked.add(file.name)
             yield
         except (OSError, ValueError, EOFError, RuntimeError) as error:  # pyarrow's are the first two
             raise IsotropeError(
@@ -189,6 +212,11 @@ class IndexFolder:
 
     def _file(self, kind: str, number: int, ending: str) -> Path:
         return self.folder / f"{kind}-{number:05d}.{ending}"
+
+
+def _sum(values: dict[str, Any]) -> str:
+    """Of index.json itself."""
+    return digest(json.dumps(values, sort_keys=True)).hex()
 
 
 def row_keys(batch: Any) -> IntArray:
