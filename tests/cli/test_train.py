@@ -223,6 +223,39 @@ def test_stages_find_their_text_among_the_files(run: Run, folder: Path) -> None:
     assert columns == [["sentence1", "sentence2", "label"], ["text"]]
 
 
+def test_the_text_of_stsb_is_one_command(run: Run, folder: Path) -> None:
+    """Both columns of all splits, in their order, duplicates kept, grades left out."""
+    pairs = list(zip(TEXTS[:32], [*TEXTS[32:63], TEXTS[0]], strict=True))
+    splits = ["train"] * 20 + ["dev"] * 6 + ["test"] * 6
+    rows = [f"{split}\tmain-news\t2.5\t{a}\t{b}" for split, (a, b) in zip(splits, pairs, strict=True)]
+    Path("stsb.tsv").write_text("\n".join(["split\tgenre\tscore\tsentence1\tsentence2", *rows]) + "\n")
+    Path("lines.txt").write_text("\n".join(side for pair in pairs for side in pair) + "\n")
+    options = ("--recipe", "sg-opt", *NARROW, *SMALL)
+    done = run("train", *RAW, "stsb.tsv", "--columns", "sentence1,sentence2", "--output", "table", *options)
+    assert done.code == 0
+    assert "64 texts" in done.err
+    assert run("train", *RAW, "lines.txt", "--output", "lines", *options).code == 0
+    assert Path("table/encoder/model.safetensors").read_bytes() == Path("lines/encoder/model.safetensors").read_bytes()
+
+
+def test_five_languages_out_of_parallel_tables(run: Run, folder: Path) -> None:
+    """As paper 3 has it: "we obtain 5 pairs (EN-AR/ES/TR/DE/FR) from one sentence"."""
+    languages = ("en", "ar", "es", "tr", "de", "fr")
+    for language in languages:
+        rows = [f"test\t{k}\t{language} {TEXTS[k]}\t{language} {TEXTS[-k - 1]}" for k in range(4)]
+        text = "\n".join(["split\tindex\tpremise\thypothesis", *rows]) + "\n"
+        Path(f"xnli_{language}.tsv").write_text(text)
+    files = [f"xnli_{language}.tsv" for language in languages]
+    options = ("--on", "split,index", "--columns", "premise,hypothesis", "--output", "five.tsv")
+    assert run("pairs", "align", *files, *options).code == 0
+    done = run("train", *RAW, "five.tsv", "--recipe", "bsl-multilingual", "--output", "run", "--json", *SMALL)
+    assert done.code == 0
+    corpus = json.loads(Path("run/corpus/corpus.json").read_text())
+    assert corpus["columns"] == ["source", "target"]
+    assert corpus["counts"]["rows"] == 5 * 8
+    assert json.loads(done.out)["steps"] == 2
+
+
 def test_a_teacher_and_standard_input(run: Run, folder: Path) -> None:
     teacher = ("--recipe", "parallel", "--teacher", "bundled")
     assert run("train", *RAW, "pairs.tsv", "--output", "pairs", *teacher, *SMALL).code == 0

@@ -167,12 +167,41 @@ def test_the_papers_encoder_by_its_name_on_the_hub(
     assert (settings["model"], settings["recipe"]) == ("bert-base-uncased", "sg:paper")
 
 
+def test_only_so_many_texts_and_a_model_in_place_of_another_encoder(text: Path, tiny: str, tmp_path: Path) -> None:
+    rows = [
+        {"name": "main", "run": {"recipe": "simcse", "set": SHORT}},
+        {"name": "other", "run": {"recipe": "simcse", "set": SHORT, "model": "xlm-roberta-base", "texts": 8}},
+    ]
+    options = {"model": tiny, "seeds": 1, "texts": 12, "output": tmp_path / "out"}
+    given = table(text, rows=rows, columns=COLUMNS[:1])
+    assert [len(one.seeds) for one in reproduce(given, **options).rows] == [1, 0]
+    found = reproduce(given, **options, stand_ins={"xlm-roberta-base": tiny})
+    assert [len(one.seeds) for one in found.rows] == [1, 1]
+    drawn = sorted((tmp_path / "out" / "texts").glob("text-*.txt"), key=lambda file: len(file.read_text()))
+    assert [len(file.read_text().splitlines()) for file in drawn] == [8, 12]
+    assert set(drawn[1].read_text().splitlines()) < set(text.read_text().splitlines())
+    assert f"12 of them, {tiny} in place of xlm-roberta-base's" in "\n".join(found.notes())
+
+
+def test_the_time_left_counts_recipes_whose_views_are_made_of_the_text(
+    text: Path, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("ISOTROPE_CACHE", str(tmp_path / "cache"))
+    rows = [{"name": "made", "run": {"recipe": "bsl:mlm", "set": {**SHORT, "views.texts.view1.model": "bundled"}}}]
+    found = reproduce(table(text, rows=rows), model=tiny, seeds=1, output=tmp_path / "out", dry_run=True)
+    assert found.rows[0].problem == ""
+    assert found.seconds is not None
+    assert found.seconds > 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ({"rows": ["nothing like it"]}, "no row is called nothing like it; it has: no tuning, tuned"),
         ({"columns": ["STS"]}, "has no column 'STS'; it has test, dev, Avg."),
         ({"seeds": 0}, "0 seeds; at least one is needed"),
+        ({"texts": 0}, "0 texts; at least one is needed"),
+        ({"stand_ins": {"xlm": "bundled"}}, "has no 'xlm'; its other encoders are bert-large-uncased"),
     ],
 )
 def test_mistakes_are_said(text: Path, tiny: str, tmp_path: Path, arguments: dict[str, Any], message: str) -> None:

@@ -40,7 +40,18 @@ BudgetOption = Annotated[
 TextOption = Annotated[
     str | None, typer.Option(help="What is learnt from: a file, or a name such as stsb.", show_default="the table's")
 ]
+TextsOption = Annotated[
+    int | None, typer.Option(min=1, help="Only so many of the texts, drawn at random.", show_default="all")
+]
 Teacher = Annotated[str | None, typer.Option(help="The model that teaches, for recipes that have one.")]
+StandIns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stand-in",
+        metavar="NAME=MODEL",
+        help="A model in place of another encoder of the paper: xlm-roberta-base=bundled. Repeatable.",
+    ),
+]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="A field of all recipes: training.steps=60. Repeatable."),
@@ -61,7 +72,9 @@ def reproduce(
     columns: Columns = None,
     budget: BudgetOption = "full",
     text: TextOption = None,
+    texts: TextsOption = None,
     teacher: Teacher = None,
+    stand_ins: StandIns = None,
     settings: Settings = None,
     data: Data = None,
     output: Output = Path("runs/reproduce"),
@@ -80,7 +93,8 @@ def reproduce(
         raise IsotropeError("--paper goes with claims; a table is of one paper")
     if name == CLAIMS and (rows or dry_run):
         raise IsotropeError(f"{'--rows' if rows else '--dry-run'} is for tables; claims name their own rows")
-    given: dict[str, Any] = {"budget": budget, "text": text, "teacher": teacher, "set": read_settings(settings)}
+    given: dict[str, Any] = {"budget": budget, "text": text, "texts": texts, "teacher": teacher}
+    given |= {"stand_ins": _stand_ins(stand_ins), "set": read_settings(settings)}
     given |= {"columns": _words(columns), "data": data, "output": output}
     if name == CLAIMS:
         _prepare(model or "bundled")
@@ -116,6 +130,16 @@ def _list(as_json: bool) -> None:
         counts = (str(len(one.rows)), str(len(one.can_be_run)))
         table.add_row(one.name, escape(one.paper), *counts, escape(one.caption))
     console.print_table(table)
+
+
+def _stand_ins(given: list[str] | None) -> dict[str, str]:
+    found = {}
+    for text in given or ():
+        name, _, model = text.partition("=")
+        if not name or not model:
+            raise IsotropeError(f"--stand-in {text}: write NAME=MODEL, such as xlm-roberta-base=bundled")
+        found[name.strip()] = model.strip()
+    return found
 
 
 def _words(text: str | None) -> list[str]:

@@ -26,7 +26,9 @@ def check_claims(
     budget: Budget = "full",
     columns: Sequence[str] = (),
     text: str | Path | None = None,
+    texts: int | None = None,
     teacher: str | Path | None = None,
+    stand_ins: Mapping[str, str | Path] | None = None,
     set: Mapping[str, Any] | None = None,  # noqa: A002
     data: str | Path | None = None,
     output: str | Path = OUTPUT,
@@ -40,7 +42,9 @@ def check_claims(
         budget: `full` for the recipes' own steps, `quick` for a few.
         columns: only those tasks of the tables, to save time; averages are theirs.
         text: what is learnt from, in place of the tables' texts.
+        texts: only so many of them, drawn at random; rows that say how many keep their number.
         teacher: the guide's model, for recipes whose guide is another encoder.
+        stand_ins: models in place of the papers' other encoders: `{"xlm-roberta-base": "bundled"}`.
         set: fields of all recipes by their dotted path.
         data: folder of data sets; by default `$ISOTROPE_DATA`, else the Hub.
         output: the folder of all runs, which `reproduce` shares.
@@ -50,12 +54,22 @@ def check_claims(
     wanted = [claim for claim in claims() if paper in (None, claim.paper)]
     if not wanted:
         raise IsotropeError(f"unknown paper '{paper}'{nearest(str(paper), PAPERS)}; one of {', '.join(PAPERS)}")
-    options = {"model": model, "seeds": seeds, "budget": budget, "text": text, "teacher": teacher, "set": set}
+    options = {"model": model, "seeds": seeds, "budget": budget, "text": text, "texts": texts, "set": set}
+    options |= {"teacher": teacher}
     judged = []
     for claim in wanted:
         names = [column.name for column in published(claim.table).columns]
         some = [name for name in names if name in columns or name == (claim.column or names[-1])] if columns else ()
-        found = reproduce(claim.table, rows=claim.rows, columns=some, data=data, output=output, **options)  # type: ignore[arg-type]
+        others = {name: one for name, one in (stand_ins or {}).items() if name in published(claim.table).other_models}
+        found = reproduce(
+            claim.table,
+            rows=claim.rows,
+            columns=some,
+            stand_ins=others,
+            data=data,
+            output=output,
+            **options,  # type: ignore[arg-type]
+        )
         judged.append(judge(claim, found))
     return Claims(tuple(judged), f"Claims, by {model}, {many(seeds, 'seed')}, budget {budget}")
 

@@ -62,7 +62,8 @@ def jobs_of(making: Making, seeds: int, **given: Any) -> list[Job]:
     chosen = {key: value for key, value in making.model_dump().items() if value not in (None, {})}
     job = Job(**{**given, **chosen, "set": {**making.set, **given.get("set", {})}})
     if job.recipe is None:
-        job = replace(job, set={}, dev=None, teacher=None, text=job.text if _is_fitted_on_text(job) else "")
+        text = job.text if _is_fitted_on_text(job) else ""
+        job = replace(job, set={}, dev=None, teacher=None, text=text, texts=None)
     else:
         job = replace(job, recipe=variant_for(job.recipe, job.model))
     return [replace(job, seed=seed) for seed in range(1, seeds + 1)] if _is_seeded(job) else [job]

@@ -20,6 +20,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 GREY = "#555555"
 CAPTION = 100  # characters of a line
+NEAR = 0.04  # of the axis: labels that are nearer lie on each other
 
 
 def draw(found: Reproduction, path: str | Path) -> None:
@@ -45,11 +46,13 @@ def _lines(found: Reproduction) -> Any:
     figure = new_figure((7, 4.8))
     axes, column = figure.subplots(), column_of(found)
     placed = [one for one in found.rows if isinstance(one.row.x, float | int)]
+    drawn = [one for one in placed if one.value(column) or _published(found, one, column)]
+    place = _places(sorted({float(one.row.x) for one in drawn}), log=found.table.picture.log)  # type: ignore[arg-type]
     for number, group in enumerate(dict.fromkeys(one.row.group for one in placed)):
         colour, marker = COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]
         some = [one for one in placed if one.row.group == group]
-        _line(axes, some, column, group or "measured", colour, marker)
-        printed = [(one.row.x, value.value) for one in some if (value := _published(found, one, column))]
+        _line(axes, some, place, column, group or "measured", colour, marker)
+        printed = [(place[one.row.x], value.value) for one in some if (value := _published(found, one, column))]
         if printed:
             label = f"{group}, published".lstrip(", ")
             axes.plot(*zip(*printed, strict=True), marker, mfc="none", mec=colour, ms=9, ls="", label=label, zorder=5)
@@ -57,17 +60,32 @@ def _lines(found: Reproduction) -> Any:
     for number, one in enumerate(level):
         value = one.value(column)
         axes.axhline(value.value, color=GREY, lw=1, ls=((0, (1 + 2 * number, 2))), label=one.row.full_name)  # type: ignore[union-attr]
-    if found.table.picture.log:
+    if found.table.picture.log and all(x == where for x, where in place.items()):
         axes.set_xscale("log")
-    ticks = sorted({float(one.row.x) for one in placed if one.row.x is not None and one.value(column)})
-    if 0 < len(ticks) <= 14:
-        axes.set_xticks(ticks, [f"{tick:g}" for tick in ticks])
+    if 0 < len(place) <= 14:
+        axes.set_xticks(list(place.values()), [f"{x:g}" for x in place])
         axes.minorticks_off()
     return _finished(figure, axes, found, column, found.table.picture.x)
 
 
-def _line(axes: Any, rows: list[MeasuredRow], column: str, label: str, colour: str, marker: str) -> None:
-    points = [(one.row.x, value) for one in rows if (value := one.value(column))]
+def _places(ticks: list[float], *, log: bool) -> dict[float, float]:
+    """Where each x stands: at its value or, where labels would lie on each other (0.99, 0.999), one after another."""
+    values = np.log(ticks) if log else np.asarray(ticks)
+    gaps = np.diff(values)
+    crowded = len(gaps) > 1 and gaps.min() < NEAR * gaps.sum()
+    return {x: float(number) if crowded else x for number, x in enumerate(ticks)}
+
+
+def _line(
+    axes: Any,
+    rows: list[MeasuredRow],
+    place: dict[float, float],
+    column: str,
+    label: str,
+    colour: str,
+    marker: str,
+) -> None:
+    points = [(place[one.row.x], value) for one in rows if (value := one.value(column))]  # type: ignore[index]
     if points:
         x, values = zip(*points, strict=True)
         spread = [value.spread or 0.0 for value in values]

@@ -148,6 +148,11 @@ class Published(Data):
         return tuple(row for row in self.rows if row.run is not None)
 
     @property
+    def other_models(self) -> list[str]:
+        """The encoders of its rows beside the main one."""
+        return sorted({row.run.model for row in self.rows if row.run and row.run.model} - {self.model})
+
+    @property
     def pictured(self) -> Column:
         """The column that is drawn: the picture's own, if it is among those of the table, else the last."""
         return next((one for one in self.columns if one.name == self.picture.column), self.columns[-1])

@@ -35,7 +35,9 @@ def reproduce(
     columns: Sequence[str] = (),
     budget: Budget = "full",
     text: str | Path | None = None,
+    texts: int | None = None,
     teacher: str | Path | None = None,
+    stand_ins: Mapping[str, str | Path] | None = None,
     set: Mapping[str, Any] | None = None,  # noqa: A002
     data: str | Path | None = None,
     output: str | Path = OUTPUT,
@@ -50,14 +52,17 @@ def reproduce(
 
     Args:
         table: its name, as `isotrope.reproductions()` has them: `sg-opt/table1`.
-        model: stands in for the paper's main encoder; rows of its other encoders are left out then. A recipe that has a
-            variant of the model's name is used with it: `sg-opt:bundled` has numbers for `bundled`.
+        model: stands in for the paper's main encoder; rows of its other encoders are left out then, but for those of
+            `stand_ins`. A recipe that has a variant of the model's name is used with it: `sg-opt:bundled` has numbers
+            for `bundled`.
         seeds: runs of each row, 1 to so many; by default as many as the paper has.
         rows: only those of these names, or that have one of these words in their names.
         columns: only those of these names.
         budget: `full` for the recipes' own steps, `quick` for a few: enough to see that all of it runs, not more.
         text: what is learnt from, in place of the table's text: a file, or the name of another text.
+        texts: only so many of them, drawn at random (the same for all runs); rows that say how many keep their number.
         teacher: the guide's model, for recipes whose guide is another encoder.
+        stand_ins: models in place of the paper's other encoders: `{"xlm-roberta-base": "bundled"}`.
         set: fields of all recipes by their dotted path, such as `{"training.steps": 60}`.
         data: folder of data sets; by default `$ISOTROPE_DATA`, else the Hub.
         output: the folder of all runs; the same for every table, so that they share them.
@@ -71,11 +76,16 @@ def reproduce(
         seeds=known.seeds if seeds is None else seeds,
         budget=budget,
         text=None if text is None else str(text),
+        texts=texts,
         teacher=None if teacher is None else str(teacher),
+        stand_ins={name: str(one) for name, one in (stand_ins or {}).items()},
         set=dict(set or {}),
     )
+    _check_stand_ins(known, setting)
     if setting.seeds < 1:
         raise IsotropeError(f"{setting.seeds} seeds; at least one is needed", argument="seeds=")
+    if texts is not None and texts < 1:
+        raise IsotropeError(f"{texts} texts; at least one is needed", argument="texts=")
     workshop = Workshop(Path(output), Path(data) if data else None)
     plan = _Plan(_narrowed(known, rows, columns), setting, workshop, known)
     if dry_run:
@@ -83,6 +93,15 @@ def reproduce(
     found = plan.run()
     write_files(found, workshop.folder)
     return found
+
+
+def _check_stand_ins(table: Published, setting: Setting) -> None:
+    """Refuses one in place of an encoder that the table does not have."""
+    others = table.other_models
+    for name in setting.stand_ins:
+        if name not in others:
+            there = f"its other encoders are {', '.join(others)}" if others else "it has no encoder but the main one"
+            raise IsotropeError(f"{table.name} has no '{name}'; {there}", argument="stand_ins=")
 
 
 def _narrowed(table: Published, rows: Sequence[str], columns: Sequence[str]) -> Published:
@@ -171,8 +190,16 @@ class _Plan:
         rows = tuple(self._row(row, self.jobs[row.full_name]) for row in self.table.rows)
         beside = tuple(self._row(Row(name=_untuned_name(job)), [job]) for job in self.untuned)
         whole = self.table.columns == (self.given or self.table).columns
+        names = dict.fromkeys(job.text for job in self.all_jobs if job.text and not self.problems.get(job.name))
         return Reproduction(
-            self.table, self.setting, rows, beside, tuple(self.absent), seconds, partial=not whole or bool(self.absent)
+            self.table,
+            self.setting,
+            rows,
+            beside,
+            tuple(self.absent),
+            seconds,
+            partial=not whole or bool(self.absent),
+            remarks=tuple(remark for name in names for remark in self.workshop.texts.remarks(name)),
         )
 
     def _row(self, row: Row, jobs: Sequence[Job]) -> MeasuredRow:
@@ -214,10 +241,15 @@ class _Plan:
     def _jobs(self, row: Row) -> list[Job]:
         """None of a row that can't be made, or that another encoder than the main one makes, if that is replaced."""
         making, table, setting = row.run, self.table, self.setting
-        if making is None or (setting.model and making.model not in (None, table.model)):
+        if making is None:
+            return []
+        own = making.model in (None, table.model)
+        model = setting.model if own else setting.stand_ins.get(str(making.model))
+        if setting.model and not model:
             return []
         given = {"model": setting.model or table.model, "text": table.text, "dev": table.dev, "set": setting.set}
-        making = making.model_copy(update={"model": setting.model or making.model})
+        given |= {"texts": setting.texts}
+        making = making.model_copy(update={"model": model or making.model})
         if setting.text:
             making = making.model_copy(update={"text": setting.text})
         jobs = jobs_of(making, setting.seeds, **given, teacher=setting.teacher)

@@ -29,14 +29,18 @@ class Setting:
     seeds: int = 1
     budget: Budget = "full"
     text: str | None = None
+    texts: int | None = None  # only so many of them
     teacher: str | None = None
+    stand_ins: dict[str, str] = field(default_factory=dict)  # other encoders of the paper -> those in their place
     set: dict[str, Any] = field(default_factory=dict)
 
     def words(self, table: Published) -> str:
         """In a line, for the head of the table."""
         said = [f"model {self.model or table.model}", many(self.seeds, "seed"), f"budget {self.budget}"]
         said += [f"text {self.text or table.text}"]
+        said += [f"{self.texts:,} of them"] if self.texts else []
         said += [f"teacher {self.teacher}"] if self.teacher else []
+        said += [f"{model} in place of {paper}'s" for paper, model in self.stand_ins.items()]
         return ", ".join([*said, *(f"{key}={value}" for key, value in self.set.items())])
 
 
@@ -85,6 +89,7 @@ class Reproduction(Printable):
     absent: tuple[str, ...] = ()  # columns without data
     seconds: float | None = None
     partial: bool = False  # whether averages are of fewer columns than the paper's
+    remarks: tuple[str, ...] = ()  # on the texts
 
     @property
     def title(self) -> str:
@@ -132,6 +137,7 @@ class Reproduction(Printable):
     def notes(self) -> Iterator[str]:
         """What the table does not say by itself."""
         yield f"Run with {self.setting.words(self.table)}."
+        yield from self.remarks
         if self.setting.budget == "quick":
             yield "A quick budget shows that all of it runs; its figures say little about the methods."
         if self.seconds is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
@@ -13,11 +14,13 @@ from isotrope.evaluation.data.places import MissingDataError, data_folder
 from isotrope.evaluation.tasks import load_pairs, open_task
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError, nearest
+from isotrope.io.hashes import digest
 from isotrope.text import read_table
 from isotrope.text.pairs import entailment_pairs
 from isotrope.text.tables import write_table
 
 SEVEN = ("sts12", "sts13", "sts14", "sts15", "sts16", "stsb", "sickr")
+MIXED = 89_192  # paper 2: 2 x 44,596 pairs, which are 31,099 graded ones and 13,497 of STS15 and STS16 without a grade
 SPLITS = ("train", "dev", "test")
 DRAW = 1  # seed of the draw where only so many texts are wanted: the same for all runs
 
@@ -46,6 +49,15 @@ class Texts:
                 total += sum(1 for _ in stream)
         return total
 
+    def remarks(self, name: str) -> Iterator[str]:
+        """Where a text is not the paper's."""
+        if "sts" in name.split("+") and (found := self.count("sts")) != MIXED:
+            yield (
+                f"The text sts has {found:,} texts, those of the sets that are here. The paper mixes {MIXED:,}: all "
+                "seven sets, and the pairs of STS15 and STS16 without a grade (sts/sts15_ungraded.tsv and "
+                "sts16_ungraded.tsv in the data folder, with sentence1 and sentence2)."
+            )
+
     def check(self, name: str) -> None:
         """Refuses a name that is neither a text's nor a file's."""
         unknown = [part for part in name.split("+") if part not in NAMED]
@@ -60,9 +72,13 @@ class Texts:
         return NAMED[name](self)
 
     def _drawn(self, files: list[Path], name: str, count: int) -> Path:
-        file = self.folder / f"{Path(name).stem}-{count}.txt"
+        """So many lines or, of tables, rows. A file of one's own is known by what it says, not by its name."""
+        plain = all(one.suffix == ".txt" for one in files)
+        lines = [line for one in files for line in (_lines(one) if plain else _rows(one))]
+        which = "" if name in NAMED else f"-{digest(chr(10).join(lines), 4).hex()}"
+        file = self.folder / f"{Path(name).stem}{which}-{count}{'.txt' if plain else '.jsonl'}"
         if not file.is_file():
-            lines = [line for one in files for line in one.read_text(encoding="utf-8").splitlines()]
+            self.folder.mkdir(parents=True, exist_ok=True)
             self.write(file, random.Random(DRAW).sample(lines, min(count, len(lines))))
         return file
 
@@ -88,6 +104,15 @@ class Texts:
         return found
 
 
+def _lines(file: Path) -> list[str]:
+    return file.read_text(encoding="utf-8").splitlines()
+
+
+def _rows(file: Path) -> list[str]:
+    """Of a table, each as JSON: tables that are read together may have different columns."""
+    return [json.dumps(row, ensure_ascii=False) for row in read_table(file, ())]
+
+
 def _both_sides(pairs: Pairs) -> Iterator[str]:
     for sides in zip(pairs.sentences1, pairs.sentences2, strict=True):
         yield from sides
@@ -111,14 +136,23 @@ def _stsb_test(texts: Texts) -> list[Path]:
 
 
 def _sts(texts: Texts) -> list[Path]:
-    """Of the seven sets those that are there."""
+    """Of the seven sets those that are there, and the pairs without a grade."""
 
     def made() -> Iterator[str]:
         for task in SEVEN:
             with suppress(MissingDataError):
                 yield from _all_splits(task, texts.data)
+        for file in _ungraded(texts.data):
+            for row in read_table(file, ("sentence1", "sentence2")):
+                yield from (row["sentence1"], row["sentence2"])
 
     return texts.sentences("sts", made)
+
+
+def _ungraded(data: Path | None) -> list[Path]:
+    """sts/NAME_ungraded.tsv[.gz] of a data folder: SemEval gave out more pairs in 2015 and 2016 than it graded."""
+    folder = data_folder(data)
+    return sorted(Path(folder, "sts").glob("*_ungraded.tsv*")) if folder else []
 
 
 def _nli(texts: Texts) -> list[Path]:
