@@ -1,10 +1,12 @@
-"""Out of memory, said in one line: each library has its own way to put it."""
+"""Out of memory, said in one line, since each library has its own way to put it; and memory given back in time."""
 
 from __future__ import annotations
 
+import ctypes
 import errno
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 from isotrope.io.errors import IsotropeError
 
@@ -27,3 +29,19 @@ def is_out_of_memory(error: BaseException) -> bool:
     if isinstance(error, OSError):
         return error.errno == errno.ENOMEM
     return isinstance(error, MemoryError) or any(words in str(error).lower() for words in SAID)
+
+
+def give_back() -> None:
+    """Gives the system what was freed. glibc keeps it, and passes of ever other sizes leave ever more holes."""
+    if trim := _malloc_trim():
+        trim(0)
+
+
+@cache
+def _malloc_trim() -> Callable[[int], int] | None:
+    """glibc's; other systems have none."""
+    try:
+        found: Callable[[int], int] = ctypes.CDLL(None).malloc_trim
+    except (OSError, TypeError, AttributeError):
+        return None
+    return found

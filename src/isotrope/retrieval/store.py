@@ -58,7 +58,7 @@ class IndexFolder:
     def open(cls, folder: Path) -> IndexFolder:
         """An index that is there."""
         if not (folder / ABOUT).is_file():
-            raise IsotropeError(f"{folder}: no index in it; make one with index")
+            raise IsotropeError(f"{folder}: there is no index; isotrope index makes one")
         try:
             about = TypeAdapter(About).validate_python(json.loads((folder / ABOUT).read_text(encoding="utf-8")))
         except (ValueError, TypeError, OSError) as error:
