@@ -41,7 +41,7 @@ def test_paraphrases_duplicates_and_clusters(run: Run) -> None:
     same = isotrope.duplicates("x.jsonl", "bundled", column="said", output="python.parquet")
     assert run("duplicates", *named, "--json", "--output", "shell.parquet").out == same.json()
     assert Path("python.parquet").read_bytes() == Path("shell.parquet").read_bytes()
-    assert "say what another says" in run("duplicates", *named).out
+    assert "what another says" in run("duplicates", *named).out
     groups = isotrope.cluster("x.jsonl", "bundled", column="said", clusters=3)
     assert run("cluster", *named, "--clusters", "3", "--json").out == groups.json()
     shown = run("cluster", *named, "--clusters", "3").out
