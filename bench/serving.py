@@ -1,12 +1,13 @@
 """The server under load, beside SentenceTransformer.encode called one request at a time, in one run.
 
     python bench/serving.py [--model bundled] [--seconds 60] [--connections 64] [--rounds 4] [--check 1e-5]
+    python bench/serving.py --model minilm --other 127.0.0.1:7997    # beside a server of OpenAI's API that runs already
 
 A server of its own on loopback; connections that send the next request as soon as they have an answer; texts from one
 word to some hundred, most requests of one text, some of many. Every vector is compared with `Encoder.encode`'s, every
 status is counted, and the server's memory is watched. Server and peer take turns, so that a busy machine slows both;
 processor time is given too, which tells more on one that is. It ends with exit code 1 if a vector is wrong, a status is
-not 200, or memory grows by a quarter after the first round.
+not 200, or memory grows by a quarter after the first round. What another server gets wrong is shown, and no error here.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Load:
     latencies: list[float] = field(default_factory=list)
     worst: float = 0.0  # difference of a number of a vector
     memory: list[int] = field(default_factory=list)  # bytes, after each round
-    peak: int = 0
+    curve: list[int] = field(default_factory=list)  # bytes, every half second
 
 
 def main() -> None:
@@ -61,23 +62,28 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=64)
     parser.add_argument("--rounds", type=int, default=4)
     parser.add_argument("--check", type=float, default=1e-5)
+    parser.add_argument("--other", metavar="HOST:PORT", help="Another server, of one model, to be pressed in turn.")
     options = parser.parse_args()
     texts = mixed_texts(600)
     encoder = isotrope.load(options.model, device="cpu")
     wanted = encoder.encode(texts)
     peer = SentenceTransformer(resolve(options.model), device="cpu", model_kwargs={"dtype": torch.float32})
     server, host, port = start(options.model)
-    load, theirs, ours = Load(), Load(), Load()
+    load, theirs, ours, other = Load(), Load(), Load(), Load()
     try:
         for number in range(options.rounds):
             asyncio.run(press(load, host, port, options, texts, wanted, server.pid, number))
             load.memory.append(psutil.Process(server.pid).memory_info().rss)
+            if options.other:
+                where = options.other.partition(":")[0], int(options.other.partition(":")[2])
+                asyncio.run(press(other, *where, options, texts, wanted, listener(where[1]), number))
+                other.memory.append(psutil.Process(listener(where[1])).memory_info().rss)
             one_at_a_time(theirs, texts, lambda some: peer.encode(some, show_progress_bar=False))
             one_at_a_time(ours, texts, encoder.encode)
     finally:
         server.terminate()
         said, complaints = server.communicate(timeout=60)
-    show(options, load, theirs, ours)
+    show(options, load, theirs, ours, other)
     grown = load.memory[-1] / load.memory[0]
     wrong = load.worst > options.check or set(load.statuses) != {200} or grown > 1.25 or server.returncode or complaints
     print(f"stopped with {server.returncode}: {said.strip()} {complaints}")
@@ -106,6 +112,11 @@ def start(model: str) -> tuple[subprocess.Popen[str], str, int]:
     return process, found[1], int(found[2])
 
 
+def listener(port: int) -> int:
+    """The process that listens there."""
+    return next(one.pid for one in psutil.net_connections("tcp") if one.status == "LISTEN" and one.laddr.port == port)
+
+
 async def press(load: Load, host: str, port: int, options, texts, wanted, server: int, number: int) -> None:
     began = time.perf_counter()
     until = began + options.seconds / options.rounds
@@ -113,7 +124,7 @@ async def press(load: Load, host: str, port: int, options, texts, wanted, server
     busy = sum(process.cpu_times()[:2])
     draws = [random.Random(1000 * number + one) for one in range(options.connections)]
     watching = asyncio.create_task(watch(load, process))
-    await asyncio.gather(*(connection(load, host, port, draw, texts, wanted, until) for draw in draws))
+    await asyncio.gather(*(connection(load, host, port, options.model, draw, texts, wanted, until) for draw in draws))
     load.seconds += time.perf_counter() - began
     load.processor += sum(process.cpu_times()[:2]) - busy
     watching.cancel()
@@ -121,16 +132,16 @@ async def press(load: Load, host: str, port: int, options, texts, wanted, server
 
 async def watch(load: Load, process: psutil.Process) -> None:
     while True:
-        load.peak = max(load.peak, process.memory_info().rss)
+        load.curve.append(process.memory_info().rss)
         await asyncio.sleep(0.5)
 
 
-async def connection(load: Load, host: str, port: int, draw, texts, wanted, until: float) -> None:
+async def connection(load: Load, host: str, port: int, model: str, draw, texts, wanted, until: float) -> None:
     """Plain HTTP by hand: the load should come from the server, not from a client library."""
     reader, writer = await asyncio.open_connection(host, port, limit=2**24)
     while time.perf_counter() < until:
         places = [draw.randrange(len(texts)) for _ in range(draw.choice(SIZES))]
-        body = json.dumps({"input": [texts[i] for i in places], "encoding_format": "base64"}).encode()
+        body = json.dumps({"model": model, "input": [texts[i] for i in places], "encoding_format": "base64"}).encode()
         head = f"{REQUEST}Content-Length: {len(body)}"
         began = time.perf_counter()
         writer.write(head.encode() + b"\r\n\r\n" + body)
@@ -168,7 +179,7 @@ def one_at_a_time(load: Load, texts: list[str], encode: Callable[[list[str]], ob
     load.processor += time.process_time() - busy
 
 
-def show(options, load: Load, theirs: Load, ours: Load) -> None:
+def show(options, load: Load, theirs: Load, ours: Load, other: Load) -> None:
     table = Table(title=f"{options.model}, {options.connections} connections, {load.seconds:.0f} s of load")
     for name in ("", "requests/s", "inputs/s", "inputs per CPU s", "median ms", "95% ms", "99% ms"):
         table.add_column(name, justify="right" if name else "left")
@@ -177,6 +188,8 @@ def show(options, load: Load, theirs: Load, ours: Load) -> None:
         "SentenceTransformer.encode, one at a time": theirs,
         "Encoder.encode, the same": ours,
     }
+    if options.other:
+        named[f"the server at {options.other}"] = other
     for name, one in named.items():
         times = [f"{1000 * value:.1f}" for value in np.quantile(one.latencies, (0.5, 0.95, 0.99))]
         rates = (one.requests / one.seconds, one.inputs / one.seconds, one.inputs / one.processor)
@@ -187,8 +200,12 @@ def show(options, load: Load, theirs: Load, ours: Load) -> None:
     print(f"{load.requests:,} requests, {load.inputs:,} vectors; statuses {dict(load.statuses)}")
     print(f"largest difference from Encoder.encode: {load.worst:.1e}")
     print(f"beside the peer: {faster:.2f}x the inputs per second, {cheaper:.2f}x per second of processor time")
-    memory = ", ".join(f"{one / 2**20:.0f}" for one in load.memory)
-    print(f"server's memory after each round: {memory} MiB; at most {load.peak / 2**20:.0f} MiB")
+    curve = ", ".join(f"{max(some) >> 20}" for some in np.array_split(load.curve, min(20, len(load.curve))))
+    print(f"server's memory at most, in each twentieth of the time: {curve} MiB")
+    if options.other:
+        print(f"the other server: statuses {dict(other.statuses)}, largest difference {other.worst:.1e}, ", end="")
+        print(f"memory at most {max(other.curve) >> 20} MiB; {load.inputs / other.inputs:.2f}x its inputs, ", end="")
+        print(f"{load.inputs / load.processor / (other.inputs / other.processor):.2f}x per second of processor time")
 
 
 if __name__ == "__main__":

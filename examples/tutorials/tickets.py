@@ -36,7 +36,7 @@ def main(table: str = str(HERE / "tickets.csv"), output: str = "runs/tickets") -
     print('\n"I can\'t get into my account":')
     for hit in isotrope.search(folder / "index", "I can't get into my account", k=3):
         print(f"{hit.cosine:.2f}  {hit.row['queue']:10}  {hit.row['Subject']}")
-    print('\nThe same among those for "hardware" only:')
+    print('\n"it makes no sound", among those for "hardware" only:')
     for hit in isotrope.search(folder / "index", "it makes no sound", k=2, where={"queue": "hardware"}):
         print(f"{hit.cosine:.2f}  {hit.row['queue']:10}  {hit.row['Subject']}")
 

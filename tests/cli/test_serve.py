@@ -21,7 +21,7 @@ Run = Callable[..., Any]
         (("--index", "x=a", "--index", "x=b"), "--index x=b: two indexes are called 'x'"),
         (("--api-key-file", "nix"), "nix: can't be read (No such file or directory)"),
         (("bundled", "bundled"), "two models are called 'bundled'; name them: NAME=MODEL"),
-        (("bundled", "--index", "x=nix"), "nix: no index in it; make one with index"),
+        (("bundled", "--index", "x=nix"), "nix: there is no index; isotrope index makes one"),
         (("--host", "no.such.host.invalid", "--without-key"), "can't listen at no.such.host.invalid, port 8000"),
     ],
 )

@@ -47,6 +47,7 @@ def test_the_command_finds_what_the_function_finds(run: Run, text: Path) -> None
     command = ("tune", "text.txt", "--output", "run", "--model", small, "--candidates", "smooth, smooth:topics")
     done = run(*command, "--budget", "9h", "--for", "topics", "--json")
     assert done.code == 0
+    assert [line[:13] for line in done.err.splitlines() if line.startswith("read ")] == ["read 230 rows"]  # once
     found = json.loads(done.out)
     same = isotrope.tune(
         text, small, "again", budget="9h", purpose="topics", candidates=["smooth", "smooth:topics"]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import queue
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
@@ -75,6 +77,15 @@ def test_mteb_measures_what_evaluate_does(folder: str, capsys: pytest.CaptureFix
     script("mteb_task", "mteb").main(folder)
     theirs = capsys.readouterr().out.splitlines()[-1]
     assert theirs in isotrope.evaluate([folder], tasks=["bundled"]).markdown()
+
+
+def test_mteb_measures_the_server(capsys: pytest.CaptureFixture[str]) -> None:
+    address: queue.Queue[str] = queue.Queue()
+    given = {"port": 0, "device": "cpu", "ready": address.put}
+    main = script("mteb_server", "mteb", "openai").main
+    threading.Thread(target=isotrope.serve, args=("small",), kwargs=given, daemon=True).start()
+    main(f"{address.get(timeout=60)}/v1")
+    assert capsys.readouterr().out.splitlines()[-1] in isotrope.evaluate(["small"], tasks=["bundled"]).markdown()
 
 
 def test_qdrant(folder: str, capsys: pytest.CaptureFixture[str]) -> None:

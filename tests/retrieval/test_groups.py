@@ -104,6 +104,36 @@ def test_clusters_take_every_row_and_are_named_by_their_words() -> None:
     assert sum(len(one.rows) for one in isotrope.cluster([*animals, *money], "small").clusters) == 15
 
 
+GREETED = ("Hello,", "Dear support team,", "Good morning,", "Hi there,")
+SIGNED = ("Kind regards\nAna", "Thanks in advance!\nBen\n-- \nSent from my phone", "Best wishes, Chloe")
+
+
+def _letters() -> list[str]:
+    """What people want, of two kinds, between every greeting and signature."""
+    wants = [f"My {one} card is {two}." for one in ("new", "old", "debit") for two in ("lost", "stolen", "blocked")]
+    wants += [f"The exchange rate for {one} is {two}." for one in ("euros", "pounds", "yen") for two in ("bad", "low")]
+    both = [(greeted, signed) for greeted in GREETED for signed in SIGNED]
+    letters = [f"{both[i % 12][0]}\n{want}\n{both[i % 12][1]}" for i, want in enumerate(wants * 4)]
+    return list(dict.fromkeys(letters))
+
+
+def test_greetings_and_signatures_make_no_cluster() -> None:
+    letters = _letters()
+    found, whole = (isotrope.cluster(letters, "small", clusters=4, whole=whole) for whole in (False, True))
+    pure = [
+        [len({" card " in letters[row] for row in one.rows}) == 1 for one in some.clusters] for some in (found, whole)
+    ]
+    assert all(pure[0])
+    assert not all(pure[1])
+    named = {word for one in found.clusters for word in one.words}
+    assert {"lost", "stolen", "exchange"} <= named
+    assert not named & {"hello", "dear", "team", "regards", "ana", "ben", "chloe", "phone", "sent", "wishes"}
+    assert {"hello", "sent from my phone", "kind regards"} <= set(found.left_out)
+    assert all(example in letters for one in found.clusters for example in one.examples)  # as they were
+    assert "Not counted, since many texts share it: 'kind regards', 'ana', " in str(found)
+    assert whole.left_out == []
+
+
 def test_words_are_weighed_as_in_the_paper() -> None:
     """c-TF-IDF, word by word."""
     texts = ["red red fox the", "red cow the", "the blue fish", "blue whale sea"]

@@ -73,12 +73,18 @@ def test_openais_javascript_client(live: str, encoder: isotrope.Encoder, tmp_pat
     script.write_text(
         'import OpenAI from "openai";\n'
         "const client = new OpenAI({ baseURL: process.argv[2], apiKey: process.argv[3] });\n"
-        'const found = await client.embeddings.create({ model: "bundled", input: JSON.parse(process.argv[4]) });\n'
+        "const more = JSON.parse(process.argv[5]);\n"
+        'const asked = { model: "bundled", input: JSON.parse(process.argv[4]), ...more };\n'
+        "const found = await client.embeddings.create(asked);\n"
         "console.log(JSON.stringify(found.data.map((one) => one.embedding)));\n"
     )
-    asked = ["node", str(script), f"{live}/v1", KEY, json.dumps(TEXTS)]
-    done = subprocess.run(asked, capture_output=True, text=True, check=True)
-    assert np.abs(np.array(json.loads(done.stdout)) - encoder.encode(TEXTS)).max() < 1e-5
+    wanted = encoder.encode(TEXTS)
+    for more in ({}, {"encoding_format": "float"}, {"dimensions": 32}):  # it asks for base64 by itself
+        asked = ["node", str(script), f"{live}/v1", KEY, json.dumps(TEXTS), json.dumps(more)]
+        done = subprocess.run(asked, capture_output=True, text=True, check=True)
+        vectors = np.array(json.loads(done.stdout))
+        assert vectors.shape[1] == more.get("dimensions", encoder.dim)
+        assert np.abs(vectors - wanted[:, : vectors.shape[1]]).max() < 1e-5
 
 
 def test_broken_connections_do_no_harm(live: str) -> None:

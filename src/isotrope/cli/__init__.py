@@ -95,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _complain(error.for_shell)
     except typer.TyperException as error:
         context = getattr(error, "ctx", None)
-        _complain(f"{error.format_message().rstrip('.')}; see {context.command_path if context else 'isotrope'} --help")
+        said = error.format_message().rstrip(".").replace("Value error, ", "")  # pydantic's, before our own words
+        _complain(f"{said}; see {context.command_path if context else 'isotrope'} --help")
     except OSError as error:  # of a closed pipe typer makes a quiet exit
         if error.filename is None and error.errno not in _NO_OUTPUT:
             raise

@@ -8,7 +8,7 @@ import typer
 from isotrope.cli import console
 from isotrope.cli.inspect import CorpusHelp, Seed
 from isotrope.cli.models import MODEL_HELP, prepare_hub
-from isotrope.cli.options import AsJson, BatchSize, Column, Device, Precision
+from isotrope.cli.options import AsJson, BatchSize, Column, Columns, Device, Join, Precision, StripHtml
 from isotrope.io.errors import IsotropeError
 
 if TYPE_CHECKING:
@@ -21,6 +21,9 @@ def compare(
         list[str], typer.Argument(metavar="AFTER... CORPUS", help=f"{MODEL_HELP} One or several; then: {CorpusHelp}")
     ],
     column: Column = None,
+    columns: Columns = None,
+    join: Join = None,
+    strip_html: StripHtml = False,
     size: Annotated[
         int, typer.Option("--sentences", min=100, help="How many sentences of the text, and how many pairs at most.")
     ] = 1000,
@@ -50,6 +53,9 @@ def compare(
 
     options: dict[str, Any] = {
         "column": column,
+        "columns": columns,
+        "join": join,
+        "strip_html": strip_html,
         "sentences": size,
         "seed": seed,
         "back_translate": back_translate,

@@ -7,7 +7,7 @@ import typer
 
 from isotrope.cli.console import print_result, waiting
 from isotrope.cli.models import MODEL_HELP, prepare_hub
-from isotrope.cli.options import AsJson, Column, Data
+from isotrope.cli.options import AsJson, Column, Columns, Data, Join, StripHtml
 from isotrope.io.atomic import check_folder
 
 
@@ -30,6 +30,9 @@ def export(
         typer.Option(help="Sentences like those that it will read: .txt, .csv ...", show_default="the package's own"),
     ] = None,
     column: Column = None,
+    columns: Columns = None,
+    join: Join = None,
+    strip_html: StripHtml = False,
     pairs: Annotated[str, typer.Option(help="A task with graded pairs, such as stsb, to compare on.")] = "bundled",
     data: Data = None,
     pooling: Annotated[str | None, typer.Option(help="As in encode.", show_default="the model's own")] = None,
@@ -53,6 +56,9 @@ def export(
             dim=dim,
             text=text,
             column=column,
+            columns=columns,
+            join=join,
+            strip_html=strip_html,
             pairs=pairs,
             data=data,
             pooling=pooling,

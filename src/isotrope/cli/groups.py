@@ -67,6 +67,9 @@ def cluster(
         Path | None, typer.Option("--output", "-o", help="A .parquet: the table, and the cluster of each row.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Another seed may group a little differently.")] = 0,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Count greetings and signatures too: phrases that many texts share.")
+    ] = False,
     force: Force = False,
     as_json: AsJson = False,
     **options: Any,
@@ -79,6 +82,6 @@ def cluster(
     from isotrope.retrieval.clustering import cluster as find
 
     with console.waiting("Clustering"):
-        found = find(table, model, clusters=clusters, output=output, seed=seed, force=force, **options)
+        found = find(table, model, clusters=clusters, output=output, seed=seed, whole=whole, force=force, **options)
     console.print_result(found, as_json=as_json)
     console.print_written(output, as_json=as_json)

@@ -7,7 +7,7 @@ import typer
 
 from isotrope.cli import console
 from isotrope.cli.models import MODEL_HELP, prepare_hub
-from isotrope.cli.options import AsJson, BatchSize, Column, Data, Device, Force, Precision
+from isotrope.cli.options import AsJson, BatchSize, Column, Columns, Data, Device, Force, Join, Precision, StripHtml
 from isotrope.cli.pictures import check_picture, draw
 
 CorpusHelp = "Your text: .txt, .csv, .tsv, .jsonl or .parquet, each also .gz; or - for stdin."
@@ -18,6 +18,9 @@ def inspect(
     models: Annotated[list[str], typer.Argument(metavar="MODEL...", help=MODEL_HELP)],
     corpus: Annotated[str, typer.Argument(metavar="CORPUS", help=CorpusHelp)],
     column: Column = None,
+    columns: Columns = None,
+    join: Join = None,
+    strip_html: StripHtml = False,
     size: Annotated[int, typer.Option("--sentences", min=20, help="How many sentences of the text to look at.")] = 1000,
     seed: Seed = 0,
     task: Annotated[
@@ -44,6 +47,9 @@ def inspect(
         models,
         corpus,
         column=column,
+        columns=columns,
+        join=join,
+        strip_html=strip_html,
         sentences=size,
         seed=seed,
         task=task,

@@ -50,8 +50,8 @@ def fetched(name: str, asked: str, offline_names: list[str]) -> Path:
     except Exception as error:
         wanted = "name or revision" if split_revision(name)[1] is not None else "name"
         raise IsotropeError(
-            f"no folder '{asked}' here, and the Hugging Face Hub gave no such model (no network, or no such {wanted})"
-            f"{nearest(asked, offline_names)}; available offline: {', '.join(offline_names)}, or any model folder"
+            f"no folder '{asked}' here{nearest(asked, offline_names)}, and the Hugging Face Hub gave no such model (no "
+            f"network, or no such {wanted}); available offline: {', '.join(offline_names)}, or any model folder"
         ) from error
 
 

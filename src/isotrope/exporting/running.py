@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -21,7 +21,8 @@ from isotrope.exporting.parity import Parity, folder_bytes, measure
 from isotrope.io.atomic import check_folder, whole_folder
 from isotrope.io.names import EXPORT
 from isotrope.text import bundled_sentences
-from isotrope.text.sources import Source, read_sentences
+from isotrope.text.shaping import Shape, shaped_sentences
+from isotrope.text.sources import Source
 
 MOST = 20_000  # texts that are looked at
 CALIBRATED = 320  # texts that ranges of activations are found on
@@ -66,6 +67,9 @@ def export(
     dim: int | None = None,
     text: Source | None = None,
     column: str | None = None,
+    columns: str | Iterable[str] | None = None,
+    join: str | None = None,
+    strip_html: bool = False,
     pairs: str = "bundled",
     data: str | Path | None = None,
     pooling: str | None = None,
@@ -84,6 +88,9 @@ def export(
             directions of the text's vectors.
         text: sentences like those that it will read, a file or a table. Without it int8 takes those of the package.
         column: the column of a table that holds the sentences.
+        columns: several columns: `"Subject,Body"` or a list; each is a text of its own, or with `join` they make one.
+        join: what stands between the columns of a row: `". "`.
+        strip_html: takes HTML out of the text.
         pairs: a task with graded pairs, such as `"stsb"`, that the two are compared on.
         data: the folder of data sets, for tasks that need one.
         pooling: another than the model's own.
@@ -104,9 +111,10 @@ def export(
     target = Path(output)
     check_folder(target, force=force)
     graded = load_pairs(pairs, data=None if data is None else Path(data), split="test")
-    given = None if text is None else drawn(text, column)
+    shape = Shape.of(columns, join, strip_html, column=column)
+    given = None if text is None else drawn(shaped_sentences(text, shape, column))
     encoder = opened(model, pooling)
-    chosen, how = given or drawn(bundled_sentences(), None), []
+    chosen, how = given or drawn(bundled_sentences()), []
     if given is None and (spec.int8 or spec.needs_text):
         how.append("no text was given: fitted on the sentences of the package, which may be unlike yours")
     before = encoder
@@ -135,9 +143,9 @@ def opened(model: Model, pooling: str | None) -> Encoder:
     return encoder
 
 
-def drawn(text: Source, column: str | None) -> list[str]:
+def drawn(sentences: Iterable[str]) -> list[str]:
     """Distinct texts of the first `MOST`, in an order that is random and always the same."""
-    texts = list(dict.fromkeys(islice(read_sentences(text, column), MOST)))
+    texts = list(dict.fromkeys(islice(sentences, MOST)))
     random.Random(SEED).shuffle(texts)
     return texts
 

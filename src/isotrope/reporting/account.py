@@ -71,7 +71,8 @@ def text(found: Report) -> Html:
 def _near(found: Report) -> Html:
     near, texts = found.duplicates, len(found.sample.texts)
     more = sum(len(group.rows) - 1 for group in near.groups)
-    some = f"Of the {texts:,} texts here, {more:,} say" if more else f"None of the {texts:,} texts here says"
+    say = "says" if more == 1 else "say"
+    some = f"Of the {texts:,} texts here, {more:,} {say}" if more else f"None of the {texts:,} texts here says"
     said = f"{some} almost the same as another (cosine of {near.threshold:.2f} or more)."
     advice = " Texts that are almost the same are pushed apart by contrast like any others: keep one of each."
     groups = [

@@ -20,6 +20,9 @@ isotrope encode {text} --model {encoder} --output vectors.parquet
 isotrope duplicates {text} --model {encoder}
 isotrope cluster {text} --model {encoder}
 
+# for programs and for people: an API like OpenAI's, and a page on which you grade pairs of your text
+isotrope serve {model} tuned={encoder}
+
 # is it better? on text that it has not seen, or on a hundred pairs that you graded
 isotrope compare {model} {encoder} other-text.txt
 isotrope evaluate {model} {encoder} --pairs graded.csv"""

@@ -22,6 +22,7 @@ from isotrope.reporting.spaces import Points, Space, lay_out
 from isotrope.retrieval.clustering import fit_clusters, naming_words
 from isotrope.retrieval.duplicates import Group, groups_of, suggest_threshold
 from isotrope.retrieval.texts import Texts
+from isotrope.text.boilerplate import without_boilerplate
 from isotrope.text.corpus import Corpus
 from isotrope.training.record import write_verdict
 from isotrope.training.result import judged_on
@@ -119,10 +120,12 @@ def map_of(texts: Sequence[str], runs: Sequence[RunFindings], seed: int) -> Sent
             points[name] = lay_out(space.vectors, seed, points[main.name])
     ordered = {name: points[name] for name in spaces if name in points}
     wanted = int(np.clip(round(len(texts) / TEXTS_PER_CLUSTER), 2, CLUSTERS))
-    labels, _ = fit_clusters(main.vectors, wanted, seed, np.ones(len(texts)))
+    contents, left_out = without_boilerplate(texts)
+    vectors = Space.of(main.name, main.encoder, contents).vectors if left_out else main.vectors
+    labels, _ = fit_clusters(vectors, wanted, seed, np.ones(len(texts)))
     order = np.argsort(-np.bincount(labels, minlength=wanted), kind="stable")  # the largest first
     labels = np.argsort(order)[labels].astype(np.int64)
-    words = naming_words(texts, labels, wanted)
+    words = naming_words(contents, labels, wanted)
     names = [", ".join(some[:NAMED]) or f"cluster {number + 1}" for number, some in enumerate(words)]
     return SentenceMap(ordered, labels, names)
 
@@ -130,7 +133,8 @@ def map_of(texts: Sequence[str], runs: Sequence[RunFindings], seed: int) -> Sent
 def near_duplicates(texts: Sequence[str], run: RunFindings) -> NearDuplicates:
     """By the encoder that the run kept, from the threshold on that the texts suggest."""
     space = run.kept
-    read = Texts(list(texts), space.vectors, [[row] for row in range(len(texts))], len(texts), space.encoder)
+    own = [[row] for row in range(len(texts))]
+    read = Texts(list(texts), space.vectors, own, len(texts), space.encoder, contents=list(texts), left_out=[])
     threshold = suggest_threshold(read)
     return NearDuplicates(groups_of(read, threshold), threshold)
 

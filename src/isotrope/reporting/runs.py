@@ -136,7 +136,8 @@ def _facts(given: Any) -> Iterator[RunFacts]:
         yield from (_read(file.parent) for file in seeds)
         return
     parent = f"; the run is {folder.parent}" if (folder.parent / RUN).is_file() else ""
-    what = f"no folder of a run (no {RUN} in it)" if folder.is_dir() else "there is no such folder"
+    there = "not the folder of a run" if folder.is_file() else "there is no such folder"
+    what = f"no folder of a run (no {RUN} in it)" if folder.is_dir() else there
     raise IsotropeError(f"{folder}: {what}{parent}")
 
 

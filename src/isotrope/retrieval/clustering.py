@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ NUMBERS = (2, 3, 4, 5, 7, 10, 14, 20, 30, 40)  # of clusters, among which one is
 JUDGED = 1000  # texts by which it is chosen
 SMALLEST = 5  # texts of an average cluster
 WORDS, EXAMPLES = 5, 3
+SHOWN = 8  # phrases that were left out
 COMMON = 0.1  # share of the texts of most clusters above which a word names none of them
 WORD = r"(?u)\b[^\W\d_]{3,}\b"
 WIDEST = 80
@@ -45,6 +46,7 @@ class Clusters(Printable):
 
     clusters: list[Cluster]
     rows: int
+    left_out: list[str] = field(default_factory=list)  # phrases that many texts share, which make no cluster
 
     def labels(self) -> list[int | None]:
         """Of each row, the number of its cluster, or None."""
@@ -62,11 +64,16 @@ class Clusters(Printable):
             middle = escape(one_line(one.examples[0], WIDEST))
             table.add_row(str(number), f"{len(one.rows):,}", escape(", ".join(one.words)), middle)
         yield table
+        if self.left_out:
+            shown = ", ".join(f"'{one_line(one, WIDEST)}'" for one in self.left_out[:SHOWN])
+            more = f" and {len(self.left_out) - SHOWN:,} more" if len(self.left_out) > SHOWN else ""
+            yield f"Not counted, since many texts share it: {escape(shown)}{more}"
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"rows": ..., "clusters": [{"words": [...], "rows": [...], "examples": [...]}]}`."""
+        """`{"rows": ..., "left_out": [...], "clusters": [{"words": [...], "rows": [...], "examples": [...]}]}`."""
         return {
             "rows": self.rows,
+            "left_out": self.left_out,
             "clusters": [{"words": c.words, "rows": c.rows, "examples": c.examples} for c in self.clusters],
         }
 
@@ -78,10 +85,14 @@ def cluster(
     clusters: int | None = None,
     output: str | Path | None = None,
     seed: int = 0,
+    whole: bool = False,
     force: bool = False,
     **options: Any,
 ) -> Clusters:
     """Groups the texts of a table by meaning (k-means of unit vectors) and names each group by its words (c-TF-IDF).
+
+    Greetings, signatures and footers would make groups of their own: phrases that one in fifty of the different texts
+    share word for word are left out first.
 
     Args:
         table: a file, a data frame, rows or sentences.
@@ -89,6 +100,7 @@ def cluster(
         clusters: how many; by default the number whose clusters are set off best (silhouette), of 2 to 40.
         output: a .parquet with the table and the columns `cluster` and `cluster_words`, null where there is no text.
         seed: another seed may group a little differently.
+        whole: leaves nothing out.
         force: replaces the output.
         options: `column`, `columns`, `join`, `strip_html`, `batch_size`, `device`, `precision`, as of `encode`.
 
@@ -101,20 +113,21 @@ def cluster(
     """
     if output is not None:
         check_output(Path(output), ENDINGS, force=force)
-    read = read_texts(table, model, **options)
+    read = read_texts(table, model, boilerplate=whole, **options)
     weights = np.array([len(rows) for rows in read.rows])
     if clusters is not None and not 1 <= clusters <= len(read.texts):
         raise IsotropeError(f"clusters must be from 1 to {len(read.texts):,}, the different texts, not {clusters}")
     wanted = _suggest(read.vectors, seed) if clusters is None else clusters
     labels, centres = fit_clusters(read.vectors, wanted, seed, weights)
-    words = naming_words(read.texts, labels, wanted)
+    words = naming_words(read.contents, labels, wanted)
     made = []
     for number in range(wanted):
         mine = np.flatnonzero(labels == number)
         near = mine[np.argsort(-(read.vectors[mine] @ centres[number]), kind="stable")[:EXAMPLES]]
         rows = sorted(row for i in mine for row in read.rows[i])
         made.append(Cluster(words[number], rows, [read.texts[i] for i in near]))
-    found = Clusters(sorted((one for one in made if one.rows), key=lambda one: (-len(one.rows), one.rows)), read.count)
+    largest_first = sorted((one for one in made if one.rows), key=lambda one: (-len(one.rows), one.rows))
+    found = Clusters(largest_first, read.count, read.left_out)
     if output is not None:
         numbers = found.labels()
         named = [None if n is None else ", ".join(found.clusters[n].words) for n in numbers]

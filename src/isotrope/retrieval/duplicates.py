@@ -114,8 +114,9 @@ class Duplicates(Printable):
     def parts(self) -> Iterator[Table | str]:
         """A line, and the largest groups."""
         how = "suggested by the text" if self.suggested else "as given"
+        say = "says" if len(self.duplicate_of) == 1 else "say"
         yield (
-            f"{len(self.duplicate_of):,} of {many(self.rows, 'row')} say what another says, in "
+            f"{len(self.duplicate_of):,} of {many(self.rows, 'row')} {say} what another says, in "
             f"{many(len(self.groups), 'group')}; threshold {self.threshold:.3f}, {how}"
         )
         if not self.groups:

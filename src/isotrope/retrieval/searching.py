@@ -19,6 +19,7 @@ from isotrope.evaluation.results.printing import Printable
 from isotrope.io.errors import IsotropeError, one_line
 from isotrope.retrieval.filters import Where, conditions, matching
 from isotrope.retrieval.store import IndexFolder
+from isotrope.text.markup import strip_markup
 
 WIDEST = 60  # characters of a cell that are printed
 
@@ -55,8 +56,10 @@ class Hits(Printable):
             yield "nothing was found"
             return
         table = Table("Cosine", *(escape(str(name)) for name in self.hits[0].row))
+        widest = WIDEST if len(self.hits[0].row) > 1 else 2 * WIDEST
         for hit in self.hits:
-            cells = ("" if value is None else one_line(str(value), WIDEST) for value in hit.row.values())
+            values = ("" if value is None else strip_markup(str(value)) for value in hit.row.values())
+            cells = (one_line(value, widest) for value in values)
             table.add_row(f"{hit.cosine:.3f}", *map(escape, cells))
         yield table
 

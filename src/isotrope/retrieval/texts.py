@@ -16,6 +16,7 @@ from isotrope.encoders.loading import Model, load_any
 from isotrope.encoders.nearest import Floats
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
+from isotrope.text.boilerplate import without_boilerplate
 from isotrope.text.record_batches import batch_texts, record_batches
 from isotrope.text.shaping import Shape
 from isotrope.text.sources import Source
@@ -26,13 +27,18 @@ ROWS_AT_ONCE = 2048
 
 @dataclass(frozen=True)
 class Texts:
-    """Distinct texts, their vectors of length one (texts, dim), the rows of each, and how many rows there are."""
+    """Distinct texts, their vectors of length one (texts, dim), the rows of each, and how many rows there are.
+
+    `contents` is what was encoded of each, and `left_out` the phrases that were not.
+    """
 
     texts: list[str]
     vectors: Floats
     rows: list[list[int]]
     count: int
     encoder: Encoder | ForeignEncoder
+    contents: list[str]
+    left_out: list[str]
 
 
 def read_texts(
@@ -46,8 +52,12 @@ def read_texts(
     batch_size: int = 32,
     device: str | None = None,
     precision: str | None = None,
+    boilerplate: bool = True,
 ) -> Texts:
-    """Encodes a table, each distinct text once. Rows without text belong to none."""
+    """Encodes a table, each distinct text once. Rows without text belong to none.
+
+    Without `boilerplate` phrases that many texts share, such as greetings, are not encoded.
+    """
     shape = Shape.of(columns, join, strip_html, column=column)
     opened = record_batches(table, ROWS_AT_ONCE, column, shape)
     rows: dict[str, list[int]] = {}
@@ -60,12 +70,16 @@ def read_texts(
     if not rows:
         raise IsotropeError(f"{opened.name}: no sentences in it (blank lines only)")
     encoder = load_any(model, device=device, precision=precision)
-    plain = record_batches(list(rows), ROWS_AT_ONCE)
+    contents, left_out = (list(rows), []) if boilerplate else without_boilerplate(list(rows))
     encoded: Iterable[EncodedRows] = encode_table(
-        plain, encoder, Shape(), batch_size=check_batch_size(batch_size), normalize=True
+        record_batches(contents, ROWS_AT_ONCE),
+        encoder,
+        Shape(),
+        batch_size=check_batch_size(batch_size),
+        normalize=True,
     )
     vectors = np.concatenate([one.vectors for one in encoded])
-    return Texts(list(rows), vectors, list(rows.values()), count, encoder)
+    return Texts(list(rows), vectors, list(rows.values()), count, encoder, contents, left_out)
 
 
 def write_columns(

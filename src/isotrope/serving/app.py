@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from importlib.metadata import version
@@ -10,9 +11,11 @@ from typing import Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from isotrope.io.memory import give_back_freed_memory
 from isotrope.serving.errors import RefusedError, error_response
 from isotrope.serving.guard import HEADERS, Guard
 from isotrope.serving.limits import Limits
@@ -20,6 +23,7 @@ from isotrope.serving.routes import comparing, embeddings, page, state
 from isotrope.serving.service import Models, Service, open_service
 
 ROUTES = (embeddings, comparing, state, page)
+TIDY = 5.0  # seconds between two times that freed memory is given back
 CODES = {404: "not_found", 405: "method_not_allowed"}
 
 
@@ -71,10 +75,18 @@ def make_app(
 def _lifespan(service: Service) -> Any:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        tidying = asyncio.create_task(_tidy())
         yield
+        tidying.cancel()
         service.close()
 
     return lifespan
+
+
+async def _tidy() -> None:
+    while True:
+        await asyncio.sleep(TIDY)
+        await run_in_threadpool(give_back_freed_memory)
 
 
 async def _refused(request: Request, error: Any) -> Response:

@@ -8,6 +8,7 @@ from typing import Any
 from isotrope.io.errors import IsotropeError
 from isotrope.text.cells import cell_sentence, is_missing
 from isotrope.text.files import Row, check_columns, file_kind, stream_rows
+from isotrope.text.markup import strip_markup
 from isotrope.text.sources import TEXT_COLUMNS
 
 TAKEN = ("txt", "csv", "tsv", "jsonl")
@@ -15,9 +16,9 @@ LOOKED_AT = 200  # rows, to find out which column holds text
 
 
 def texts_of(name: str, content: str, column: str | None = None, *, most: int) -> dict[str, Any]:
-    """Distinct texts, at most so many, and the columns that there are.
+    """Distinct texts without HTML, at most so many, and the columns that there are.
 
-    >>> texts_of("x.csv", "id,body\\n1,A dog barks.\\n2,\\n3,A dog barks.\\n", most=10)["texts"]
+    >>> texts_of("x.csv", "id,body\\n1,A dog barks.\\n2,\\n3,<p>A dog barks.</p>\\n", most=10)["texts"]
     ['A dog barks.']
     """
     if file_kind(name) not in TAKEN:
@@ -61,4 +62,4 @@ def _letters(value: Any) -> int:
 def _text(value: Any, name: str) -> str | None:
     if is_missing(value):
         return None
-    return cell_sentence(value if isinstance(value, str) else str(value), name)
+    return cell_sentence(strip_markup(value) if isinstance(value, str) else str(value), name) or None

@@ -9,7 +9,7 @@ from isotrope.io.errors import IsotropeError
 from isotrope.text.cells import cell_sentence
 from isotrope.text.files import Row, check_columns
 from isotrope.text.markup import strip_markup
-from isotrope.text.sources import Source, source_name, source_rows
+from isotrope.text.sources import Source, read_sentences, source_name, source_rows
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,11 @@ class Shaped:
                 yield {"text": self.shape.joined(cells)}
             else:
                 yield from ({"text": self.shape.joined([cell])} for cell in cells)
+
+
+def shaped_sentences(source: Source, shape: Shape, column: str | None = None) -> Iterator[str]:
+    """What `read_sentences` gives, under a shape."""
+    return read_sentences(Shaped(source, shape) if shape else source, column)
 
 
 def shaped(sources: Sequence[Source], shape: Shape) -> list[Source]:

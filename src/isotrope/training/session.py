@@ -21,7 +21,6 @@ from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.checksums import changed_since
 from isotrope.io.errors import IsotropeError
 from isotrope.io.memory import enough_memory
-from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe, Training
 from isotrope.text.shaping import Shape, shaped
 from isotrope.text.sources import Source, as_sources, shown
@@ -54,7 +53,7 @@ from isotrope.training.run_folder import (
     tidy,
 )
 from isotrope.training.stage_loop import stage_loop
-from isotrope.training.stage_text import MONITORED_ROWS, StageText, read_stage_text
+from isotrope.training.stage_text import MONITORED_ROWS, StageText, read_stage_text, tell
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -120,8 +119,7 @@ class Session:
         probe(self.recipe, encoder)
         self.sources = as_sources(sentences)
         texts = self.texts(shaped(self.sources, shape), column, encoder, scores, resume=resume)
-        for note in dict.fromkeys(note for text in texts for note in text.notes):
-            Display("text", shown=is_main_process()).say(note)
+        tell(texts)
         for k, text in enumerate(texts):
             encoder = self.stage(k, encoder, text, scores[k], resume=resume)
         found = self.scored(scores[-1], encoder)

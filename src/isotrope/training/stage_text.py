@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,6 +13,7 @@ import numpy as np
 from isotrope.encoders import Encoder
 from isotrope.io.atomic import whole_folder
 from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import Display
 from isotrope.recipes.schema import Recipe, Stage, Training
 from isotrope.text.corpus import ABOUT, Corpus, build_corpus
 from isotrope.text.plan import Plan, held_out_rows, plan_batches
@@ -18,7 +21,7 @@ from isotrope.text.sources import Source, kind_of, shown, text_columns
 from isotrope.text.survey import Survey
 from isotrope.text.units import Unit, Units, check_unit
 from isotrope.training.further_pairs import with_further_pairs
-from isotrope.training.processes import rank_and_world
+from isotrope.training.processes import is_main_process, rank_and_world
 from isotrope.training.run_folder import differences, read_json, undamaged
 from isotrope.training.text_views import made_columns, with_text_views
 
@@ -27,18 +30,20 @@ JUDGED_ROWS = 1000  # by whose neighbourhoods a fit is judged
 MEASURED_ROWS = 10_000  # whose length is looked at
 PIECES, UNKNOWN = 1.8, 0.05  # tokens of a word, and share of unknown ones, above which a vocabulary does not fit
 LONGEST_WORD = 15  # letters of an average word, beyond which it is no word
+_TOLD: ContextVar[set[str] | None] = ContextVar("told", default=None)
 PLAIN = ("text",)  # the columns of a stage that needs nothing but text
 
 
 class StageText(NamedTuple):
     """What a stage reads. `held_out` are rows that are never trained on: some where there is no development set.
 
-    `notes` say what was read, what will hurt, what was split, and what is longer than is read.
+    `found` says what was read and what of it will hurt, `notes` what was split, and what is longer than is read.
     """
 
     corpus: Corpus
     plan: Plan | None  # None where nothing is learnt by gradient
     held_out: list[int]
+    found: tuple[str, ...]
     notes: tuple[str, ...]
 
     def drawn(self, most: int, seed: int) -> list[str]:
@@ -76,8 +81,29 @@ def read_stage_text(
     corpus = Corpus(there)
     held_out = [] if scored else held_out_of(corpus, fitted=stage.fit is not None)
     plan = _plan(corpus, training, held_out) if stage.learns else None
-    notes = (*survey.lines(), *strange_text(survey, reader), *_notes(corpus, units, reader, stage))
-    return StageText(corpus, plan, held_out, notes)
+    found = (*survey.lines(), *strange_text(survey, reader))
+    return StageText(corpus, plan, held_out, found, tuple(_notes(corpus, units, reader, stage)))
+
+
+def tell(texts: Sequence[StageText]) -> None:
+    """Says what is to be said of the texts of some stages, each thing once."""
+    told = _TOLD.get()
+    notes = [note for text in texts for note in ((*text.found, *text.notes) if told is None else text.notes)]
+    for note in dict.fromkeys(notes):
+        if told is None or note not in told:
+            Display("text", shown=is_main_process()).say(note)
+    if told is not None:
+        told.update(notes)
+
+
+@contextmanager
+def told_already() -> Iterator[None]:
+    """Inside, runs read parts of a text of which all was said: each says only what none before it said."""
+    before = _TOLD.set(set())
+    try:
+        yield
+    finally:
+        _TOLD.reset(before)
 
 
 def held_out_of(corpus: Corpus, *, fitted: bool) -> list[int]:

@@ -40,6 +40,7 @@ from isotrope.training.processes import rank_and_world
 from isotrope.training.record import Record
 from isotrope.training.run import train
 from isotrope.training.run_folder import RUN, check_run
+from isotrope.training.stage_text import told_already
 from isotrope.training.tuning_progress import Progress, opened
 from isotrope.training.tuning_text import TuningText, read_tuning_text
 
@@ -122,7 +123,8 @@ def tune(
         chosen = named or default_candidates(raw=raw)
         options = {"model": model, "dev": dev, "data": data, "unit": unit, "seed": seed}
         search = _Search(folder, progress, chosen, start, text, score, purpose, seconds, options, raw)
-        found = search.run(_name_of(model))
+        with told_already():
+            found = search.run(_name_of(model))
         Record.of(found.seconds, None, given, shape, column).write(folder)
         return found
 

@@ -12,12 +12,14 @@ from isotrope.encoders import Encoder
 from isotrope.evaluation.label_free.neighbourhoods import FEWEST
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
+from isotrope.io.progress import Display
 from isotrope.text.arrays import IntArray
 from isotrope.text.corpus import CHUNK_ROWS, Corpus
 from isotrope.text.plan import held_out_rows
 from isotrope.text.sources import Source
+from isotrope.text.survey import Survey
 from isotrope.text.units import Unit, Units
-from isotrope.training.stage_text import JUDGED_ROWS, PLAIN, build_text
+from isotrope.training.stage_text import JUDGED_ROWS, PLAIN, build_text, strange_text
 
 LEARNT = "text.parquet"
 ONE_IN = 10  # rows that are held out
@@ -47,7 +49,8 @@ def read_tuning_text(
 
     With `judged`, too little text to judge by is an error.
     """
-    build_text(sources, PLAIN, folder / "corpus", column, None, resume=resume)
+    survey = Survey()
+    build_text(sources, PLAIN, folder / "corpus", column, None, survey, resume=resume)
     corpus = Corpus(folder / "corpus")
     rows = held_out_rows(corpus, JUDGED_ROWS, min(ONE_IN, max(2, len(corpus) // WANTED)))
     units = Units(unit, lambda texts: reader.too_long(texts, None))
@@ -59,6 +62,8 @@ def read_tuning_text(
             f"too little text to judge by: {distinct:,} of {len(corpus):,} texts are held out, {FEWEST} are needed; "
             "give more text, or a development set of scored pairs"
         )
+    for note in (*survey.lines(), *strange_text(survey, reader)):
+        Display("text").say(note)
     left = np.setdiff1d(np.arange(len(corpus)), rows)
     if not len(left):
         raise IsotropeError(f"{corpus}: no text is left to learn from; give more text")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from isotrope.evaluation.models import Model, Models, check_models, group_models
 from isotrope.evaluation.protocols import SILENT, Display
 from isotrope.evaluation.results.printing import Printable, many
 from isotrope.evaluation.tasks import AnyTask, load_pairs, read_task
-from isotrope.text import read_sentences
+from isotrope.text.shaping import Shape, shaped_sentences
 
 FIRST = (1, 3, 10, 30, 100)  # directions
 BAR = 10  # characters of 100%
@@ -31,6 +31,9 @@ def inspect(
     text: Any,
     *,
     column: str | None = None,
+    columns: str | Iterable[str] | None = None,
+    join: str | None = None,
+    strip_html: bool = False,
     sentences: int = 1000,
     seed: int = 0,
     task: AnyTask | None = None,
@@ -46,6 +49,9 @@ def inspect(
         models: One or several of: a name, a model folder, the folder of a run, an `Encoder`, a `SentenceTransformer`.
         text: A file, or sentences in memory; whatever `isotrope.text.read_sentences` reads.
         column: The column that holds the sentences, if the text is a table.
+        columns: Several columns: `"Subject,Body"` or a list; each is a text of its own, or with `join` they make one.
+        join: What stands between the columns of a row: `". "`.
+        strip_html: Takes HTML out of the text.
         sentences: How many sentences of the text are looked at.
         seed: Another seed takes other sentences of a large text.
         task: Graded pairs on which frequent tokens are removed too, by the name of a task.
@@ -65,7 +71,8 @@ def inspect(
     """
     shown = str(text) if isinstance(text, str | Path) else "the given text"
     with display.waiting(f"Reading {shown}"):
-        some = sample_sentences(read_sentences(text, column), sentences, seed)
+        read = shaped_sentences(text, Shape.of(columns, join, strip_html, column=column), column)
+        some = sample_sentences(read, sentences, seed)
         pairs = None if task is None else load_pairs(task, data=Path(data) if data else None)
     members: list[tuple[str, Model]] = [
         (group.name if len(group.models) == 1 else model_name(model), model)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -23,7 +22,7 @@ from isotrope.evaluation.label_free.neighbourhoods import (
     compare_neighbourhoods,
     decide,
 )
-from isotrope.evaluation.label_free.related_texts import RelatedTexts, halve, halves, read_rewordings
+from isotrope.evaluation.label_free.related_texts import RelatedTexts, back_translations, halve, halves, read_rewordings
 from isotrope.evaluation.label_free.sampling import SentenceSample
 from isotrope.evaluation.label_free.verdict import (
     Figures,
@@ -38,10 +37,11 @@ from isotrope.evaluation.label_free.verdict import (
 from isotrope.evaluation.models import Model, check_models, model_name, open_model
 from isotrope.evaluation.protocols import SILENT, Display, SentenceEncoder
 from isotrope.evaluation.results.printing import Printable, many
-from isotrope.io.errors import IsotropeError
-from isotrope.text import read_sentences
+from isotrope.io.errors import IsotropeError, one_line
+from isotrope.text.shaping import Shape, shaped_sentences
 
 FEWEST = 50  # pairs
+WIDEST = 160  # characters of a text that is shown
 BLIND = """\
 What this does not see: negation, numbers, and who does what to whom; shared words help any encoder. How often it agrees
 with labels is in docs/domains.md. Text that an encoder was trained on flatters it: compare on text that neither has
@@ -54,6 +54,9 @@ def compare(
     text: Any,
     *,
     column: str | None = None,
+    columns: str | Iterable[str] | None = None,
+    join: str | None = None,
+    strip_html: bool = False,
     sentences: int = 1000,
     seed: int = 0,
     back_translate: bool = False,
@@ -70,6 +73,9 @@ def compare(
         after: The other one.
         text: A file, or sentences in memory; whatever `isotrope.text.read_sentences` reads.
         column: The column that holds the sentences, if the text is a table.
+        columns: Several columns: `"Subject,Body"` or a list; each is a text of its own, or with `join` they make one.
+        join: What stands between the columns of a row: `". "`.
+        strip_html: Takes HTML out of the text.
         sentences: How many sentences of the text are used, and how many pairs at most.
         seed: Another seed takes other sentences of a large text.
         back_translate: Whether back-translations, made on this machine, are sought too.
@@ -91,12 +97,13 @@ def compare(
     """
     shown = str(text) if isinstance(text, str | Path) else "the given text"
     with display.waiting(f"Reading {shown}"):
-        some, related = _read(text, column, sentences, seed)
+        read = shaped_sentences(text, Shape.of(columns, join, strip_html, column=column), column)
+        some, related = _drawn(read, sentences, seed)
         if views:
             related.append(read_rewordings(Path(views), sentences))
     check_models([before, after])
     if back_translate:
-        related.append(_back_translations(some, display))
+        related.append(back_translations(some, display))
     _usable(related, len(some))
     names = (model_name(before), model_name(after))
     with display.waiting(f"Loading {names[0]} and {names[1]}"):
@@ -141,24 +148,14 @@ def _usable(related: Sequence[RelatedTexts], sentences: int) -> list[RelatedText
     return usable
 
 
-def _read(text: Any, column: str | None, size: int, seed: int) -> tuple[list[str], list[RelatedTexts]]:
+def _drawn(read: Iterable[str], size: int, seed: int) -> tuple[list[str], list[RelatedTexts]]:
     """Sentences of the text, and the halves of long ones; the text is read once."""
     some, long = SentenceSample(size, seed), SentenceSample(size, seed)
-    for sentence in read_sentences(text, column):
+    for sentence in read:
         some.add(sentence)
         if halve(sentence):
             long.add(sentence)
     return some.sentences, [halves(long.sentences)]
-
-
-def _back_translations(sentences: list[str], display: Display) -> RelatedTexts:
-    """By the engine at hand; those that were made before are looked up."""
-    from isotrope.views.text import make_text_view, write_views
-
-    view = make_text_view("back-translation")
-    with TemporaryDirectory() as folder, display.counting("Back-translating", len(sentences)) as advance:
-        write_views([sentences], {"view1": view}, Path(folder, "views.parquet"), progress=advance)
-        return read_rewordings(Path(folder, "views.parquet"), len(sentences))
 
 
 @dataclass(frozen=True, repr=False)
@@ -234,7 +231,8 @@ class Comparison(Printable):
             if some:
                 yield f"\n{title}: cosine before -> after (in standard deviations above two random sentences)"
             for one in some:
-                yield f"  {_moved(one)}  {one.first}\n{'':{len(_moved(one)) + 2}}  {one.second}"
+                first, second = (one_line(text, WIDEST) for text in (one.first, one.second))
+                yield f"  {_moved(one)}  {first}\n{'':{len(_moved(one)) + 2}}  {second}"
         yield f"\nVerdict: {self.verdict}\n\n{BLIND}"
 
     def as_dict(self) -> dict[str, Any]:

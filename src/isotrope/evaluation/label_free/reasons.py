@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isotrope.evaluation.label_free.neighbourhoods import Shift, Together
+from isotrope.evaluation.label_free.neighbourhoods import COHESION, KEPT, WORDS, Shift, Together
 from isotrope.evaluation.label_free.verdict import Figures, Judgement, MRRDifference
 
 
@@ -11,7 +11,22 @@ def kept_together(together: Together, judgement: Judgement) -> str:
     return (
         f"Kept together: {judgement}. Neighbours share {together.cohesion.before:.1f}% of their neighbours before, "
         f"{together.cohesion.after:.1f}% after ({interval(together.cohesion)}); {together.kept:.0f}% of them stay."
+        f"{_although(together) if judgement == 'no clear difference' else ''}"
     )
+
+
+def _although(together: Together) -> str:
+    """Why a change that chance does not explain is none to go by."""
+    cohesion = together.cohesion
+    if cohesion.judgement == "no clear difference":
+        return ""
+    if abs(cohesion.change) < COHESION:
+        return f" Less than {COHESION:g} point, up or down, counts as none."
+    if together.kept < KEPT:
+        return f" Unless {KEPT:.0f}% of them stay, a rise counts for nothing."
+    if together.words.change <= WORDS:
+        return " But neighbours have fewer words in common than before."
+    return ""
 
 
 def alike_in_words(words: Shift) -> str:

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from isotrope.evaluation.label_free.sampling import sample_sentences
+from isotrope.evaluation.protocols import Display
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_table
 
@@ -67,3 +69,13 @@ def read_rewordings(path: Path, size: int) -> RelatedTexts:
 
 def _words(text: str) -> list[str]:
     return re.findall(r"\w+", text.lower())
+
+
+def back_translations(sentences: list[str], display: Display) -> RelatedTexts:
+    """By the engine at hand; those that were made before are looked up."""
+    from isotrope.views.text import make_text_view, write_views
+
+    view = make_text_view("back-translation")
+    with TemporaryDirectory() as folder, display.counting("Back-translating", len(sentences)) as advance:
+        write_views([sentences], {"view1": view}, Path(folder, "views.parquet"), progress=advance)
+        return read_rewordings(Path(folder, "views.parquet"), len(sentences))

@@ -10,6 +10,7 @@ export function start(limits) {
   byId("pasted").addEventListener("input", () => {
     const found = lines(byId("pasted").value);
     file = null;
+    byId("file").value = "";
     byId("column-choice").hidden = true;
     take(found.slice(0, most), found.length > most ? `; ${count(found.length - most, "line")} beyond the limit left out` : "");
   });
