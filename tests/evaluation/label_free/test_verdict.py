@@ -178,6 +178,17 @@ def test_minilm_is_better_than_bundled_by_halves(minilm: isotrope.Encoder, encod
     assert (found.judgement, found.told_apart) == ("better", "better")
 
 
+def test_neighbourhoods_of_another_model_say_nothing() -> None:
+    """`small` was distilled from a better encoder and has more cohesive neighbourhoods; that makes it no better one."""
+    sentences = bundled_sentences()[::6]
+    small, bundled = isotrope.load("small"), isotrope.load("bundled")
+    found = compare_encoders(bundled, small, sentences, [halves(sentences)])
+    assert (found.together, found.details) == (None, None)
+    assert found.judgement == found.told_apart == "better"
+    other_pooling = compare_encoders(bundled, bundled.with_pooling("cls"), sentences, [halves(sentences)])
+    assert other_pooling.together is not None
+
+
 def test_kinds_of_pairs_that_contradict_each_other_are_no_verdict() -> None:
     up, down, none = MRRDifference(2, 1, 3), MRRDifference(-2, -3, -1), MRRDifference(0, -1, 1)
 

@@ -84,7 +84,7 @@ def decide(together: Together | None, differences: Sequence[MRRDifference], deta
     """Both grains together. That a text is told apart better is no evidence by itself: contrast always does that.
 
     So the neighbourhoods decide, unless texts are told apart far worse than before. Two encoders of which neither was
-    tuned from the other have few neighbours in common, and neighbourhoods of other kinds: there only the pairs tell.
+    tuned from the other have other neighbourhoods, which say nothing: there only the pairs tell.
     """
     apart = judge(differences) if differences else "no clear difference"
     if together is None or together.kept < UNRELATED:
