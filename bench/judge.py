@@ -35,7 +35,7 @@ from runs import print_head, print_row
 
 TEXTS, JUDGED, PAIRS = 8000, 1000, 500  # of the corpus; judged; halves at most
 LOST = 1.0  # points of the labelled score that may be lost under a verdict of "better"
-GRID = tuple(product((0.5, 1.0, 2.0), (-0.5, -1.0, -2.0), (60.0, 70.0, 80.0)))  # cohesion, words, kept
+GRID = tuple(product((0.5, 1.0, 2.0), (-0.5, -1.0, -2.0), (60.0, 70.0, 75.0, 80.0)))  # cohesion, words, kept
 FIGURES = ("cohesion", "words", "kept", "mrr", "details")
 Vectors = Any
 Change = Callable[[Vectors], Vectors]

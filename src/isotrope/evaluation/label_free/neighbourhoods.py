@@ -30,7 +30,7 @@ COHESION = 1.0  # points that it must rise by, or fall by
 WORDS = -1.0  # points that the neighbours' likeness in words may fall by
 APART = 10.0  # points of MRR x 100 that halves, rewordings and shortened texts may lose
 UNRELATED = 35.0  # per cent of the neighbours in common, below which neither was tuned from the other
-KEPT = 70.0  # per cent of the neighbours that must stay
+KEPT = 75.0  # per cent of the neighbours that must stay
 
 
 @dataclass(frozen=True)
