@@ -17,6 +17,7 @@ test: $(VENV)/ready
 DATA ?= ../shared/data
 bench: $(VENV)/ready
 	$(BIN)/python bench/training.py --data $(DATA)
+	OMP_NUM_THREADS=1 $(BIN)/python bench/encoding.py --data $(DATA)
 	$(BIN)/python bench/growth.py --plot docs/growth.png
 
 # the whole product of parts, tens of thousands of combinations: an hour

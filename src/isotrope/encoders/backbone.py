@@ -72,13 +72,13 @@ class Backbone(nn.Module):
 
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """The last layer, (rows, width, dim)."""
-        with self._seen_through(view, batch), self.computing():
+        with self._seen_through(view, batch), self._narrowed(), self.computing():
             hidden: Tensor = self.model(**self.inputs(batch, view)).last_hidden_state
         return self._computed(hidden)
 
     def hidden_states(self, batch: Batch, view: EmbeddingView | None = None) -> tuple[Tensor, ...]:
         """Layer 0 (the embeddings), 1, ... `layers`, each (rows, width, dim)."""
-        with self._seen_through(view, batch), self.computing():
+        with self._seen_through(view, batch), self._narrowed(), self.computing():
             inputs = self.inputs(batch, view)
             states: tuple[Tensor, ...] = self.model(**inputs, output_hidden_states=True).hidden_states
         return tuple(map(self._computed, states))
@@ -153,6 +153,19 @@ class Backbone(nn.Module):
             return nullcontext()
         return torch.autocast(next(self.parameters()).device.type, dtype=self.precision)
 
+    @contextmanager
+    def _narrowed(self) -> Iterator[None]:
+        """In bfloat16, embeddings too: autocast leaves them as they are, and so all sums and norms that follow."""
+        embeddings = getattr(self.model, "embeddings", None)
+        if self.precision != torch.bfloat16 or embeddings is None:
+            yield
+            return
+        hook = embeddings.register_forward_hook(_in_bfloat16)
+        try:
+            yield
+        finally:
+            hook.remove()
+
     def _computed(self, hidden: Tensor) -> Tensor:
         """Back in the type of the weights: what follows is little work, and keeps its digits."""
         return hidden if self.precision == torch.float32 else hidden.to(self.dtype)
@@ -225,6 +238,10 @@ class Backbone(nn.Module):
             log.debug("probe with rows cut behind %d: %s", margin, error)
             return False
         return bool((found - wanted).abs().max() <= PROBE_TOLERANCE * wanted.abs().max())
+
+
+def _in_bfloat16(module: nn.Module, inputs: Any, output: Any) -> Any:
+    return output.bfloat16() if isinstance(output, Tensor) else output
 
 
 def _alter(view: EmbeddingView, batch: Batch, at: Layer, module: nn.Module, inputs: Any, output: Tensor) -> Tensor:

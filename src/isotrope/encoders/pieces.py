@@ -55,8 +55,6 @@ def in_pieces(encode: Encode, batch: Batch, view: EmbeddingView | None, backbone
     for piece in pieces:
         own = None if seen is None else _OnPiece(seen, piece)
         again = most is not None and torch.is_grad_enabled()
-        if again:  # the graph of each piece, which stays, would settle among the activations, which don't
-            give_back_freed_memory()
         vectors.append(_checkpointed(encode, piece.batch, own) if again else encode(piece.batch, own))
     order = torch.cat([piece.sentences for piece in pieces]).argsort()
     return torch.cat(vectors)[order]
@@ -126,6 +124,7 @@ def _like_lengths(lengths: Sequence[int], margin: int) -> list[int]:
 
 def _checkpointed(encode: Encode, batch: Batch, view: EmbeddingView | None) -> Tensor:
     def again(ids: Tensor) -> Tensor:  # by the ids torch sees of which device it has to keep the random state
+        give_back_freed_memory()  # else graphs and gradients, which stay, settle among activations, which don't
         return encode(replace(batch, input_ids=ids), view)
 
     found: Tensor = checkpoint(again, batch.input_ids, use_reentrant=False)

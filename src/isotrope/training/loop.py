@@ -40,6 +40,7 @@ from isotrope.io.errors import IsotropeError
 from isotrope.io.memory import enough_memory
 from isotrope.training import checkpoints
 from isotrope.training.bar import RunBar
+from isotrope.training.dropout import cheap_dropout
 from isotrope.training.interruption import Interrupted, stop_requests
 from isotrope.training.monitor import collapse
 from isotrope.training.processes import all_alive, made_by_main_process
@@ -72,6 +73,7 @@ class LoopSettings:
     accumulation: int = 1
     keep_best: bool = False  # end with the weights of the best evaluation, not the last
     precision: str = "float32"
+    computes_again: bool = False  # activations on the way back, which must then be dropped out as before
     report_to: tuple[str, ...] = ()
     seed: int = 1
 
@@ -188,7 +190,8 @@ class Loop:
     def loss(self, item: Item, accumulated: int) -> Tensor:
         """The loss of one batch, as its share of the step; it and its parts are added up for the log."""
         moved = {id(value): value.to(self.device) for value in item.values()}  # two views may be one batch
-        with computing_in(self.precision, self.device):
+        cheap = nullcontext() if self.settings.computes_again else cheap_dropout(self.precision, self.device)
+        with computing_in(self.precision, self.device), cheap:
             parts: dict[str, Tensor] = self.wrapped(**{name: moved[id(value)] for name, value in item.items()})
         self._stop_unless_finite("loss", float(parts["loss"].detach()))
         for name in parts if len(parts) > 2 else ("loss",):  # a single part is the loss itself

@@ -54,6 +54,7 @@ def stage_loop(learner: Learner, batches: StageBatches, monitor: Monitor, folder
             accumulation=training.gradient_accumulation,
             keep_best=best,
             precision=training.precision,
+            computes_again=training.gradient_cache is not None or training.gradient_checkpointing,
             report_to=training.report_to,
             seed=training.seed,
         ),
