@@ -19,7 +19,7 @@ bench: $(VENV)/ready
 	$(BIN)/python bench/training.py --data $(DATA)
 	$(BIN)/python bench/growth.py --plot docs/growth.png
 
-# the whole product of parts, tens of thousands of combinations: an hour
+# the whole product of parts: 192,080 combinations, of which 46,735 are not refused. About an hour of one core
 sweep: $(VENV)/ready
 	ISOTROPE_SWEEP=whole $(BIN)/python -m pytest tests/combinations -s
 
