@@ -62,7 +62,7 @@ def test_ctrl_c_is_quiet_before_the_command_line_is_read(run: Run, monkeypatch: 
     def interrupted(*arguments: Any, **options: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("typer.main.get_group", interrupted)
+    monkeypatch.setattr("isotrope.cli._command", interrupted)
     done = run("recipes", "list")
     assert (done.code, done.out, done.err) == (130, "", "")
 

@@ -13,8 +13,9 @@ import threading
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from types import FrameType
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
 
@@ -86,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     in_shell = IN_SHELL.set(True)
     try:
         with _quiet_signals(), enough_memory("give it less at a time, or run it on a machine with more"):
-            code = app(arguments, prog_name="isotrope", standalone_mode=False)
+            code = _command()(arguments, prog_name="isotrope", standalone_mode=False)
         sys.stdout.flush()
     except Interrupted as stopped:
         typer.echo(stopped.for_shell.capitalize(), err=True)
@@ -118,6 +119,12 @@ def isotrope(
         typer.echo(f"isotrope {__version__}")
     elif context.invoked_subcommand is None:
         typer.echo(context.get_help())
+
+
+@lru_cache
+def _command() -> Any:
+    """The verbs as typer reads them off their functions, which takes longer than some of them do."""
+    return typer.main.get_command(app)
 
 
 def _complain(message: str) -> NoReturn:
