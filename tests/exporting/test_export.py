@@ -11,6 +11,7 @@ import pytest
 from sentence_transformers import SentenceTransformer
 
 import isotrope
+from isotrope.encoders.loading import load_any
 from isotrope.exporting import EXPORTS
 from isotrope.exporting.dimensions import cut
 from isotrope.io.errors import IsotropeError
@@ -49,6 +50,7 @@ def test_a_graph_gives_the_vectors_of_the_encoder_packed_and_padded(
         loaded.with_pooling("first-last").encode("A dog.")
     with pytest.raises(IsotropeError, match="computes in what it was exported in; leave out precision="):
         isotrope.load(made.path, precision="bfloat16")
+    check_damage(made.path)
 
 
 @pytest.mark.parametrize("kind", GRAPHS)
@@ -71,6 +73,21 @@ def test_a_static_encoder_is_a_plain_folder(encoder: isotrope.Encoder, tmp_path:
     assert np.abs(isotrope.encode(SENTENCES, made.path) - vectors).max() < 1e-6
     token = {text: plain.encode(text, normalize_embeddings=False) for text in ("the", "dog")}
     assert token["dog"] @ plain.encode("the dog") > token["the"] @ plain.encode("the dog")  # frequent words count less
+    check_damage(made.path)
+
+
+def check_damage(folder: Path) -> None:
+    """One flipped bit in any file is one line; the card is there to be edited."""
+    for file in (path for path in sorted(folder.rglob("*")) if path.is_file() and path.name != "README.md"):
+        whole = file.read_bytes()
+        file.write_bytes(whole[:-9] + bytes([whole[-9] ^ 1]) + whole[-8:])
+        with pytest.raises(IsotropeError, match=rf"{file.name} is (not the file that was saved|damaged)|is missing"):
+            load_any(folder)
+        file.write_bytes(whole)
+    for text in ("{", "5"):
+        (folder / "export.json").write_text(text)
+        with pytest.raises(IsotropeError, match=r"export.json is damaged \("):
+            load_any(folder)
 
 
 def test_shorter_vectors_load_with_sentence_transformers(encoder: isotrope.Encoder, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""What the server of processes imports before the first command: all that any of them would, so that it begins at once.
+"""What the server of processes imports before the first command, so that each begins at once; in the long run all.
 
 Nothing is computed here: a process that is forked has the threads of none.
 """
@@ -8,35 +8,49 @@ from __future__ import annotations
 import contextlib
 import gc
 import importlib
+import os
 import pkgutil
 
 import isotrope
 
-LEFT = ("isotrope.__main__",)  # runs a command
-OTHERS = (  # what isotrope imports late
+SOON = (  # what the handful of the suite imports
+    "isotrope.cli",
+    "isotrope.training.run",
+    "isotrope.training.pretrain",
+    "isotrope.training.tuning",
+    "isotrope.views.text.making",
+    "isotrope.baselines.fitting",
+    "isotrope.evaluation.geometry.inspections",
+    "rich._emoji_codes",
+    "rich.status",
+    "sklearn.model_selection",
+    "tomli_w",
+    "typer._adapters",
+)
+LATE = (  # what isotrope imports when it needs it
     "matplotlib.backends.backend_agg",
     "matplotlib.pyplot",
     "py3langid.langid",
     "pyarrow.dataset",
     "pyarrow.parquet",
-    "rich._emoji_codes",
-    "rich.status",
     "sklearn.cluster",
     "sklearn.feature_extraction.text",
     "sklearn.linear_model",
     "sklearn.manifold",
-    "sklearn.model_selection",
-    "tomli_w",
     "transformers.models.bert.modeling_bert",
     "transformers.models.bert.tokenization_bert",
-    "typer._adapters",
     "usearch.index",
     "uvicorn",
 )
 
-for module in (*(found.name for found in pkgutil.walk_packages(isotrope.__path__, "isotrope.")), *OTHERS):
-    if module not in LEFT:
-        with contextlib.suppress(ImportError):  # an extra that is not installed
-            importlib.import_module(module)
+
+def everything() -> list[str]:
+    packages = pkgutil.walk_packages(isotrope.__path__, "isotrope.")
+    return [found.name for found in packages if found.name != "isotrope.__main__"]  # that runs a command
+
+
+for module in (*SOON, *((*everything(), *LATE) if os.environ.get("ISOTROPE_FAULTS") else ())):
+    with contextlib.suppress(ImportError):  # an extra that is not installed
+        importlib.import_module(module)
 gc.collect()
 gc.freeze()  # else every process would go through all of that, and copy it

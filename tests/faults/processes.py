@@ -78,14 +78,21 @@ class Command:
     memory: int | None = None
     touch: tuple[int, int] | None = None  # a number of a touch of a file, and the signal that comes with it
 
-    def run(self, seconds: float = PATIENCE, number: int = signal.SIGKILL, *, forked: bool = True) -> Ended:
-        """Lets it end by itself, or sends it a signal after so many seconds."""
+    def run(
+        self,
+        seconds: float = PATIENCE,
+        number: int = signal.SIGKILL,
+        *,
+        when: Callable[[], bool] = lambda: False,
+        forked: bool = True,
+    ) -> Ended:
+        """Lets it end by itself, or sends it a signal after so many seconds or once `when()` is true."""
         said = [self.cache.with_name(f"{self.cache.name}.{name}") for name in ("out", "err", "touches")]
         for file in said:
             file.write_bytes(b"")
         process = server().Process(target=_main, args=(self, *said), daemon=False) if forked else _Started(self, *said)
         began = time.monotonic()
-        ended_by(process, lambda: time.monotonic() - began > seconds, number)
+        ended_by(process, lambda: time.monotonic() - began > seconds or when(), number)
         if process.is_alive():
             process.kill()
             process.join()

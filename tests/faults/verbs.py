@@ -106,8 +106,10 @@ VERBS: dict[str, Verb] = {
         "run",
         True,
     ),
-    "export": Verb(  # its card says how fast it is
-        ("export", "model", "-o", "static", "--format", "static", "--dim", "16"), "static", but=("README.md",)
+    "export": Verb(  # its card and export.json say how fast it is
+        ("export", "model", "-o", "static", "--format", "static", "--dim", "16"),
+        "static",
+        but=("README.md", "SHA256SUMS"),
     ),
     "report": Verb(("report", "trained", "-o", "r.html", "--texts", "40"), "r.html", reads_run=True),
     "push": Verb(("push", "trained", "my/name", "--dry-run", "pushed"), "pushed", reads_run=True),

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from isotrope.encoders.backbone import Backbone, EmbeddingView
 from isotrope.encoders.encoder import Encoder
+from isotrope.encoders.opening import check_sums
 from isotrope.encoders.packing import Batch
 from isotrope.encoders.pooling import Pooling
 from isotrope.io.errors import IsotropeError, reason
@@ -30,7 +31,10 @@ Infer = Callable[[Tensor, Tensor], Tensor]  # input_ids, attention_mask -> token
 def is_export(folder: str | Path) -> bool:
     """Whether a folder holds a graph in place of weights."""
     file = Path(folder) / EXPORT
-    return file.is_file() and "graph" in json.loads(file.read_text(encoding="utf-8"))
+    try:
+        return file.is_file() and "graph" in json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError) as error:
+        raise IsotropeError(f"{file} is damaged ({reason(error)}); export the encoder again") from error
 
 
 def open_export(folder: str | Path, name: str, tail: Callable[[dict[str, Any]], nn.Module]) -> Encoder:
@@ -39,6 +43,7 @@ def open_export(folder: str | Path, name: str, tail: Callable[[dict[str, Any]], 
 
     folder = Path(folder)
     try:
+        check_sums(folder)
         about = json.loads((folder / EXPORT).read_text(encoding="utf-8"))
         entries = json.loads((folder / "modules.json").read_text(encoding="utf-8"))
         told = json.loads((folder / "config_sentence_transformers.json").read_text(encoding="utf-8"))
@@ -46,6 +51,8 @@ def open_export(folder: str | Path, name: str, tail: Callable[[dict[str, Any]], 
         graph = Graph(RUNTIMES[about["runtime"]], folder / about["graph"], config, tokenizer)
         pooling, *behind = [tail(entry) for entry in entries[1:]]
         reduction: Any = pooling.pooling_mode
+    except IsotropeError as error:
+        raise IsotropeError(f"'{name}' can't be used as a model: {error}") from error
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise IsotropeError(f"'{name}' could not be loaded as an exported encoder: {reason(error)}") from error
     prompts = {key: text for key, text in (told.get("prompts") or {}).items() if text}

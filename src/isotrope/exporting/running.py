@@ -13,12 +13,14 @@ from typing import Any
 
 from isotrope.encoders import Encoder, load, load_any
 from isotrope.encoders.loading import Model
+from isotrope.encoders.saving import CARD
 from isotrope.evaluation import load_pairs
 from isotrope.evaluation.results.printing import Printable
 from isotrope.exporting.base import EXPORTS, ExportSpec
 from isotrope.exporting.dimensions import cut
 from isotrope.exporting.parity import Parity, folder_bytes, measure
 from isotrope.io.atomic import check_folder, whole_folder
+from isotrope.io.checksums import write_sums
 from isotrope.io.names import EXPORT
 from isotrope.text import bundled_sentences
 from isotrope.text.shaping import Shape, shaped_sentences
@@ -130,7 +132,8 @@ def export(
         parity = measure(before, after, chosen[-MEASURED:], graded, pairs, sizes, same_space=same)
         done = Exported(target, spec.kind, int8, after.dim, how, parity)
         (made / EXPORT).write_text(json.dumps(about | done.as_dict(), indent=2) + "\n", encoding="utf-8")
-        (made / "README.md").write_text(card(before, done), encoding="utf-8")
+        (made / CARD).write_text(card(before, done), encoding="utf-8")
+        write_sums(made, but=(CARD,))
         for file in made.rglob("*"):
             file.chmod(0o755 if file.is_dir() else 0o644)
     return done
