@@ -154,6 +154,7 @@ def _path(found: Reproduction) -> Any:
             if len(x) > 1:
                 arrow = {"arrowstyle": "-|>", "color": colour, "mutation_scale": 16}
                 axes.annotate("", (x[-1], y[-1]), (x[-2], y[-2]), arrowprops=arrow)
+    axes.plot([], [], "o", mfc="none", mec=GREY, ms=9, ls="", label="start of training")
     return _finished(figure, axes, found, "", "uniformity (lower is better)", "alignment (lower is better)")
 
 
