@@ -242,7 +242,7 @@ def test_five_languages_out_of_parallel_tables(run: Run, folder: Path) -> None:
     """As paper 3 has it: "we obtain 5 pairs (EN-AR/ES/TR/DE/FR) from one sentence"."""
     languages = ("en", "ar", "es", "tr", "de", "fr")
     for language in languages:
-        rows = [f"test\t{k}\t{language} {TEXTS[k]}\t{language} {TEXTS[-k - 1]}" for k in range(4)]
+        rows = [f"test\t{k}\t{language} {TEXTS[k]}\t{language} {TEXTS[-k - 1]}" for k in range(12)]
         text = "\n".join(["split\tindex\tpremise\thypothesis", *rows]) + "\n"
         Path(f"xnli_{language}.tsv").write_text(text)
     files = [f"xnli_{language}.tsv" for language in languages]
@@ -252,7 +252,7 @@ def test_five_languages_out_of_parallel_tables(run: Run, folder: Path) -> None:
     assert done.code == 0
     corpus = json.loads(Path("run/corpus/corpus.json").read_text())
     assert corpus["columns"] == ["source", "target"]
-    assert corpus["counts"]["rows"] == 5 * 8
+    assert corpus["counts"]["rows"] == 5 * 24
     assert json.loads(done.out)["steps"] == 2
 
 

@@ -68,7 +68,7 @@ def _lines(found: Reproduction) -> Any:
     return _finished(figure, axes, found, column, found.table.picture.x)
 
 
-def _places(ticks: list[float], *, log: bool) -> dict[float, float]:
+def _places(ticks: list[float], *, log: bool) -> dict[Any, float]:
     """Where each x stands: at its value or, where labels would lie on each other (0.99, 0.999), one after another."""
     values = np.log(ticks) if log else np.asarray(ticks)
     gaps = np.diff(values)
@@ -79,13 +79,13 @@ def _places(ticks: list[float], *, log: bool) -> dict[float, float]:
 def _line(
     axes: Any,
     rows: list[MeasuredRow],
-    place: dict[float, float],
+    place: dict[Any, float],
     column: str,
     label: str,
     colour: str,
     marker: str,
 ) -> None:
-    points = [(place[one.row.x], value) for one in rows if (value := one.value(column))]  # type: ignore[index]
+    points = [(place[one.row.x], value) for one in rows if (value := one.value(column))]
     if points:
         x, values = zip(*points, strict=True)
         spread = [value.spread or 0.0 for value in values]
@@ -154,6 +154,7 @@ def _path(found: Reproduction) -> Any:
             if len(x) > 1:
                 arrow = {"arrowstyle": "-|>", "color": colour, "mutation_scale": 16}
                 axes.annotate("", (x[-1], y[-1]), (x[-2], y[-2]), arrowprops=arrow)
+    axes.plot([], [], "o", mfc="none", mec=GREY, ms=9, ls="", label="start of training")
     return _finished(figure, axes, found, "", "uniformity (lower is better)", "alignment (lower is better)")
 
 

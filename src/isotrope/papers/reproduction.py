@@ -247,8 +247,8 @@ class _Plan:
         model = setting.model if own else setting.stand_ins.get(str(making.model))
         if setting.model and not model:
             return []
-        given = {"model": setting.model or table.model, "text": table.text, "dev": table.dev, "set": setting.set}
-        given |= {"texts": setting.texts}
+        given: dict[str, Any] = {"model": setting.model or table.model, "text": table.text, "dev": table.dev}
+        given |= {"texts": setting.texts, "set": setting.set}
         making = making.model_copy(update={"model": model or making.model})
         if setting.text:
             making = making.model_copy(update={"text": setting.text})
