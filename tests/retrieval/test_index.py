@@ -145,7 +145,7 @@ def test_mistakes_are_said(encoder: isotrope.Encoder, folder: Path, tmp_path: Pa
         "'queue' is no condition; write COLUMN=VALUE": lambda: opened.search("x", where="queue"),
         "column 'score' can't be compared with 'much'": lambda: opened.search("x", where="score>much"),
         "k must be at least 1, not 0": lambda: opened.search("x", 0),
-        "no index in it": lambda: isotrope.search(tmp_path, "x"),
+        "there is no index": lambda: isotrope.search(tmp_path, "x"),
         "the index was made with another model": lambda: isotrope.index(ROWS, "small", folder),
         "its columns are not those of the index: id, text": lambda: isotrope.index([{"text": "x"}], encoder, folder),
         "made by 'bundled', whose vectors have 256 dimensions": lambda: isotrope.search(folder, "x", model="small"),

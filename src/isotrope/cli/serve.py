@@ -33,7 +33,9 @@ def serve(
         bool, typer.Option("--without-key", help="Let everybody ask who reaches another --host than this machine.")
     ] = False,
     normalize: Annotated[bool, typer.Option("--normalize", help="Vectors of length one, as OpenAI's are.")] = False,
-    batch_tokens: Annotated[int, typer.Option(min=1, help="Tokens in one pass through a model.")] = 4096,
+    batch_tokens: Annotated[
+        int | None, typer.Option(min=1, help="Tokens in one pass through a model.", show_default="1024; on a GPU 4096")
+    ] = None,
     wait_ms: Annotated[
         float, typer.Option(min=0, max=60_000, help="Milliseconds that an input waits for company.")
     ] = 2,

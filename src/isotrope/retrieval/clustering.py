@@ -91,8 +91,8 @@ def cluster(
 ) -> Clusters:
     """Groups the texts of a table by meaning (k-means of unit vectors) and names each group by its words (c-TF-IDF).
 
-    Greetings, signatures and footers would make groups of their own: phrases that one in fifty of the different texts
-    share word for word are left out first.
+    Greetings, signatures and footers would make groups of their own: phrases that one in a hundred of the different
+    texts share word for word are left out first.
 
     Args:
         table: a file, a data frame, rows or sentences.

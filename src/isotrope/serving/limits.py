@@ -20,7 +20,7 @@ class Limits:
     bodies: int = 256 * MIB  # bytes of all requests that are being answered; 429 above
     requests: int = 512  # that are being answered; 429 above
     waiting_tokens: int = 262_144  # of a model, not yet encoded; 429 above
-    batch_tokens: int = 4096  # in one pass through a model
+    batch_tokens: int | None = None  # in one pass through a model; None: what suits its device
     wait: float = 0.002  # seconds that an input waits for company
     body_seconds: float = 30.0  # that a body may take to arrive; 408 above
     cells: int = 1_000_000  # of a matrix of similarities; 413 above
@@ -29,5 +29,6 @@ class Limits:
     def __post_init__(self) -> None:
         for one in fields(self):
             value = getattr(self, one.name)
-            if not (0 < value <= LARGEST or (one.name == "wait" and value == 0)):
+            unset = (one.name == "wait" and value == 0) or (one.name == "batch_tokens" and value is None)
+            if not (unset or 0 < value <= LARGEST):
                 raise IsotropeError(f"limits: {one.name} must be above 0 and no more than {LARGEST:,}, not {value}")

@@ -20,6 +20,7 @@ from isotrope.serving.limits import Limits
 
 Inputs = Sequence[str] | Sequence[Sequence[int]]  # texts, or token arrays
 PROBE = "a"
+ON_CPU, ELSEWHERE = 1024, 4096  # tokens of a pass: on a CPU more are no faster, and take more memory
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,7 @@ class ServedModel:
         self.cut = 0  # inputs that were longer than the model reads
         self.batcher = Batcher(
             self._inside.vectors,
-            budget=limits.batch_tokens,
+            budget=limits.batch_tokens or (ON_CPU if torch.device(encoder.device).type == "cpu" else ELSEWHERE),
             wait=limits.wait,
             most_waiting=limits.waiting_tokens,
             packed=self._inside.packed,

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
-SHARE, FEWEST = 0.02, 5  # of the texts, and texts, that share a phrase before it is boilerplate
+SHARE, FEWEST = 0.01, 5  # of the texts, and texts, that share a phrase before it is boilerplate
 LEFT = 3  # words that a text must keep; what would keep fewer stays whole
 # the end of a line, a punctuation mark, or dashes, bars and bullets between blanks
 _ENDS = re.compile(r"\s*\n\s*|(?<=[.,;:!?])\s+|\s+[-\u2013\u2014|\u2022*]+\s+")
