@@ -245,7 +245,7 @@ def test_an_encoder_that_fails_on_a_task_of_a_suite_is_noted(run: Run, data: Pat
         (("--suite", "sts", "--tasks", "sickr"), "task 'sickr': no sick/sick.tsv[.gz] in a data folder, and the"),
         (("--csv", "--json"), "choose one of --json, --csv"),
         (("-o", "x.txt"), "x.txt: the output's name must end in .json or .csv or .md or .tex"),
-        (("--classifier", "svm"), "Invalid value for '--classifier': Value error, 'svm' is not one of 'logistic'"),
+        (("--classifier", "svm"), "Invalid value for '--classifier': 'svm' is not one of 'logistic'"),
     ],
 )
 def test_what_does_not_go_together_is_one_line(run: Run, data: Path, arguments: tuple[str, ...], message: str) -> None:
