@@ -64,7 +64,7 @@ def headline(run: RunFindings) -> str:
             else "The tuned encoder"
         )
         better = (
-            ": it is better on text that it has not seen" if judgement_of(run) == "better" and not one.scores else ""
+            ": it is judged better on text that it has not seen" if judgement_of(run) == "better" and not one.scores else ""
         )
         return f"{made} is kept{better}."
     if one.scores:
@@ -98,23 +98,10 @@ def _reasons(run: RunFindings) -> list[str]:
 def _judge_table(judged: Mapping[str, Any]) -> Html:
     rows: list[Sequence[Any]] = []
     if near := judged.get("neighbours"):
-        for key, name, meaning in (
-            ("cohesion", "Cohesion, %", "of neighbours that neighbours share: texts of one kind are kept together"),
-            (
-                "words",
-                "Alike in words, %",
-                "a text and its neighbours, by their words: a witness that knows no encoder",
-            ),
-        ):
-            one = near[key]
-            rows.append(
-                (
-                    explained(name, meaning),
-                    f"{one['before']:.1f}",
-                    f"{one['after']:.1f}",
-                    f"{_signed(one['after'] - one['before'])} ({_signed(one['low'])} to {_signed(one['high'])})",
-                )
-            )
+        together = "of neighbours that neighbours share: texts of one kind are kept together"
+        witness = "a text and its neighbours, by their words: a witness that knows no encoder"
+        rows.append(_row_of_shift("Cohesion, %", together, near["cohesion"]))
+        rows.append(_row_of_shift("Alike in words, %", witness, near["words"]))
         kept = explained("Neighbours kept, %", "of the ten nearest of each text")
         rows.append((kept, "", f"{near['kept']:.0f}", ""))
     for kind, one in judged.get("pairs", {}).items():
@@ -122,9 +109,17 @@ def _judge_table(judged: Mapping[str, Any]) -> Html:
         before, after = (f"{100 * one[when]['mrr']:.1f}" for when in ("before", "after"))
         name = explained("MRR x 100", f"{one['pairs']:,} {kind} find each other among all: texts are told apart")
         rows.append((name, before, after, f"{change} ({low} to {high})"))
+    if details := judged.get("details"):
+        lost = "texts without two of five words find the whole: texts are told from those that are like them"
+        rows.append(_row_of_shift("MRR x 100", lost, details))
     if not rows:
         return Html("")
     return table(("On held-out text", "Before", "After", "Change (95% interval)"), rows)
+
+
+def _row_of_shift(name: str, meaning: str, one: Mapping[str, float]) -> tuple[Any, ...]:
+    change = f"{_signed(one['after'] - one['before'])} ({_signed(one['low'])} to {_signed(one['high'])})"
+    return explained(name, meaning), f"{one['before']:.1f}", f"{one['after']:.1f}", change
 
 
 def _signed(value: float) -> str:
