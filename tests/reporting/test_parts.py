@@ -15,6 +15,7 @@ from isotrope.reporting.charts import HEIGHT, WIDTH, Axis, Series, chart, ticks
 from isotrope.reporting.markup import Html, fill, joined, shortened, table
 from isotrope.reporting.neighbours import most_changed
 from isotrope.reporting.spaces import Space, lay_out, shares
+from isotrope.reporting.verdict import _judge_table
 
 
 class Reader(HTMLParser):
@@ -148,3 +149,26 @@ def test_a_map_keeps_groups_together_and_is_the_same_each_time() -> None:
     assert np.linalg.norm(middles[0] - middles[1]) > spread
     assert np.array_equal(found, lay_out(groups.astype(np.float32), 0))
     assert lay_out(np.ones((12, 8), np.float32), 0).tolist() == [[0.5, 0.5]] * 12
+
+
+def test_every_figure_of_the_judge_is_a_row() -> None:
+    def moved(before: float) -> dict[str, float]:
+        return {"before": before, "after": before + 1.5, "low": 0.25, "high": 2.75}
+
+    pairs = {
+        "pairs": 77,
+        "before": {"mrr": 0.5},
+        "after": {"mrr": 0.6},
+        "mrr_difference": 0.1,
+        "interval": [0.05, 0.15],
+    }
+    judged = {
+        "neighbours": {"cohesion": moved(10), "words": moved(20), "kept": 91.0},
+        "pairs": {"halves": pairs},
+        "details": moved(40),
+    }
+    page = str(_judge_table(judged))
+    for figure in ("10.0", "21.5", "91", "50.0", "+10.0 (+5.0 to +15.0)", "40.0", "41.5"):
+        assert f">{figure}<" in page
+    assert page.count("+1.5 (+0.2 to +2.8)") == 3
+    assert str(_judge_table({})) == ""
