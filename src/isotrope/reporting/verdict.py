@@ -64,7 +64,9 @@ def headline(run: RunFindings) -> str:
             else "The tuned encoder"
         )
         better = (
-            ": it is judged better on text that it has not seen" if judgement_of(run) == "better" and not one.scores else ""
+            ": it is judged better on text that it has not seen"
+            if judgement_of(run) == "better" and not one.scores
+            else ""
         )
         return f"{made} is kept{better}."
     if one.scores:
