@@ -25,7 +25,7 @@ def finished(run: Run) -> str:
 def test_export(run: Run) -> None:
     done = run("export", "bundled", "--format", "torch", "--output", "by-command", "--json")
     made = isotrope.export("bundled", "torch", "by-function")
-    said, own = ({**one, **one.pop("parity")} for one in (json.loads(done.out), made.as_dict()))
+    said, own = ({**one.pop("parity"), **one} for one in (json.loads(done.out), made.as_dict()))
     assert said.keys() == own.keys()
     for key in said.keys() - {"path", "speed", "speed_before", "speed_up"}:
         assert said[key] == own[key], key
