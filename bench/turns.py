@@ -88,12 +88,14 @@ class Ratio(NamedTuple):
 
 def race(contestants: Sequence[Contestant], rounds: int, steps: int) -> list[list[Time]]:
     """The median step of each contestant in each round; within a round all have their turn, one after the other."""
+    started: list[Contestant] = []
     try:
         for one in contestants:
+            started.append(one)
             one.start()
         return [[one.turn(steps) for one in contestants] for _ in range(rounds)]
     finally:
-        for one in contestants:
+        for one in started:
             one.stop()
 
 
