@@ -32,7 +32,7 @@ from isotrope.training.assemble import (
     make_learner,
     probe,
 )
-from isotrope.training.automatic import RAW, Outcome, Purpose, decide
+from isotrope.training.automatic import Outcome, Purpose, decide, is_raw
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import writing
 from isotrope.training.frozen import FrozenEncoders
@@ -148,7 +148,7 @@ class Session:
     def _outcome(self, start: Encoder, tuned: Encoder, scores: dict[str, float] | None) -> Outcome:
         found = judged(self.folder, self.recipe, start, tuned)
         write_verdict(self.folder, found)
-        return decide(scores, found, self.purpose, raw=self.recipe.name == RAW)  # which is why it was chosen
+        return decide(scores, found, self.purpose, raw=is_raw(start))
 
     def texts(
         self,
