@@ -113,7 +113,7 @@ TEMPERATURE = {"objective.temperature": st.floats(1e-300, 1e300).map(repr)}
 OF_KINDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "sg-opt": {
         "guide.layers": st.lists(st.integers(0, 99), min_size=1),
-        "heads.projection.width": st.integers(1, 10**5),
+        "heads.projection": st.integers(1, 10**5).map(lambda width: {"width": width, "ratio": "default"}),  # not both
         "training.drop_last": st.sampled_from(["true", "false", True, False]),
         **TEMPERATURE,
     },
