@@ -8,22 +8,15 @@ from typing import Any
 
 import pytest
 
-from isotrope.cli.train import ADVICE
 from isotrope.text import bundled_sentences
+from isotrope.training.automatic import DETAILS, MORE
 
 
 @pytest.mark.parametrize(
-    ("model", "options", "kept", "advised"),
+    ("model", "options", "kept", "advice"),
     [
-        ("bundled", ("--steps", "1"), "The tuned encoder is kept.", "tuned"),
-        ("bundled", ("--steps", "1", "--for", "topics"), "The tuned encoder is kept.", None),
-        ("small", (), "The encoder is kept as it was; what was tried lies in run/tried.", "untuned"),
-        (
-            "small",
-            ("--for", "duplicates"),
-            "The encoder is kept as it was; what was tried lies in run/tried.",
-            "untuned",
-        ),
+        ("bundled", ("--steps", "1"), "The tuned encoder is kept.", []),
+        ("small", (), "The encoder is kept as it was; what was tried lies in run/tried.", [MORE]),
     ],
 )
 def test_the_outcome_comes_with_advice(
@@ -33,10 +26,10 @@ def test_the_outcome_comes_with_advice(
     model: str,
     options: tuple[str, ...],
     kept: str,
-    advised: str | None,
+    advice: list[str],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("text.txt").write_text("\n".join(bundled_sentences()[:40]))
     done = run("train", "text.txt", "--model", model, "--output", "run", "--no-report", *options)
     assert kept in done.out.splitlines()
-    assert [key for key, line in ADVICE.items() if line in done.out] == ([advised] if advised else [])
+    assert [line for line in done.out.splitlines() if line in (DETAILS, MORE)] == advice

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +16,7 @@ from isotrope.evaluation.label_free.neighbourhoods import Shift, Together
 from isotrope.evaluation.label_free.verdict import MRRDifference
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
-from isotrope.training.automatic import Outcome, decide, is_raw, recipe_for
+from isotrope.training.automatic import DETAILS, MORE, Outcome, decide, is_raw, recipe_for
 
 UP, DOWN, FLAT = Shift(40, 45, 4, 6), Shift(40, 35, -6, -4), Shift(40, 40, -1, 1)
 APART = {"halves": MRRDifference(5, 4, 6)}
@@ -48,6 +49,16 @@ def test_only_what_is_better_is_kept() -> None:
     for worse in (compared(FLAT, UP), compared(DOWN, UP), compared(UP, DOWN), compared(UP, FLAT, kept=50)):
         assert decide(None, worse, "both", raw=False).kept == "untuned"
     assert decide(None, None, "both", raw=False).kept == "untuned"
+
+
+def test_advice_is_given_where_it_is_of_use() -> None:
+    """What draws neighbours together may cost details; who asked for topics, or lost none, need not be told."""
+    costs = replace(compared(UP, FLAT), details=Shift(90, 88, -3, -1))
+    assert decide(None, costs, "both", raw=False).advice == DETAILS
+    for found, purpose in ((costs, "topics"), (replace(costs, details=Shift(90, 94, 3, 5)), "both")):
+        assert decide(None, found, purpose, raw=True).advice == ""
+    assert decide(None, compared(DOWN, UP), "both", raw=False).advice == MORE
+    assert decide({"before": 70.0, "after": 60.0}, None, "both", raw=False).advice == ""
 
 
 def test_a_raw_encoder_is_judged_by_the_words_of_its_neighbours() -> None:

@@ -43,10 +43,6 @@ OUTCOMES = {
     "tuned": "The tuned encoder is kept.",
     "untuned": "The encoder is kept as it was; what was tried lies in {folder}/tried.",
 }
-ADVICE = {  # without a development set
-    "tuned": "If near-duplicates must be told apart by a detail, use --for duplicates, or --dev with graded pairs.",
-    "untuned": "More text may help, or --dev with a hundred pairs that you graded.",
-}
 
 Corpus = Annotated[
     list[str],
@@ -195,7 +191,7 @@ def train(
     if is_main_process():
         page = write_report(run, output, device) if with_report else None
         found = {**run.as_json(), "recipe": recipe or run.recipe.full_name, "report": page}
-        print_json(found) if as_json else _print_summary(found, dev[-1] if dev else None, purpose)
+        print_json(found) if as_json else _print_summary(found, dev[-1] if dev else None)
 
 
 def _setting(text: str) -> tuple[str, str]:
@@ -247,14 +243,13 @@ def _models(recipe: "Recipe", model: str, teacher: str | None) -> list[str]:
     return [name for name in dict.fromkeys(named) if name]
 
 
-def _print_summary(found: dict[str, Any], dev: str | None, purpose: str) -> None:
+def _print_summary(found: dict[str, Any], dev: str | None) -> None:
     steps = f"{many(found['steps'], 'step')}, " if found["steps"] else ""
     typer.echo(f"{found['recipe'].removesuffix(':paper')} on {found['model']}: {steps}{found['seconds']:.1f} s\n")
     if found["outcome"]:
-        kept = found["outcome"]["kept"]
-        typer.echo(f"{OUTCOMES[kept].format(folder=found['output'])}\n{found['outcome']['because']}")
-        asked = dev or (kept == "tuned" and purpose != "both")
-        typer.echo("" if asked else f"{ADVICE[kept]}\n")
+        outcome = found["outcome"]
+        said = (OUTCOMES[outcome["kept"]].format(folder=found["output"]), outcome["because"], outcome["advice"])
+        typer.echo("\n".join(filter(None, said)) + "\n")
     else:
         _print_figures(found, dev)
     typer.echo(f"The encoder is {found['encoder']}:\n")

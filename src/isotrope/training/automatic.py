@@ -18,6 +18,8 @@ OUTCOME = "outcome.json"
 RAW, SENTENCE_ENCODER = "raw", "smooth"  # recipes: docs/domains.md has why these
 ALIKE = 0.4  # mean cosine of sentences that have nothing to do with each other; a raw encoder's is above it
 SENTENCES = 300
+DETAILS = "If near-duplicates must be told apart by a detail, use --for duplicates, or --dev with graded pairs."
+MORE = "More text may help, or --dev with a hundred pairs that you graded."
 UNJUDGED = "There is too little text to judge by: that takes about 1,000 texts, of which 100 are held out."
 
 Kept = Literal["tuned", "untuned"]
@@ -42,10 +44,11 @@ def is_raw(encoder: Encoder) -> bool:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a run without a recipe: which encoder was kept, and why."""
+    """What became of a run without a recipe: which encoder was kept, why, and what to do if that is not enough."""
 
     kept: Kept
     because: str
+    advice: str = ""
 
     def write(self, folder: Path) -> None:
         """Into the run folder."""
@@ -75,12 +78,15 @@ def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose
         said = f"{scores['before']:.2f} before, {scores['after']:.2f} after on the development set"
         return Outcome("tuned" if better else "untuned", said)
     if compared is None:
-        return Outcome("tuned" if raw else "untuned", UNJUDGED)
+        return Outcome("tuned", UNJUDGED) if raw else Outcome("untuned", UNJUDGED, MORE)
     if raw:
         kept = compared.together is None or compared.together.words.judgement != "worse"
-        return Outcome("tuned" if kept else "untuned", compared.reasons_for_raw)
-    if purpose == "duplicates":
+    elif purpose == "duplicates":
         kept = compared.told_apart == "better" and compared.judgement != "worse"
     else:
         kept = compared.judgement == "better"
-    return Outcome("tuned" if kept else "untuned", compared.reasons)
+    because = compared.reasons_for_raw if raw else compared.reasons
+    if not kept:
+        return Outcome("untuned", because, MORE)
+    cost = purpose == "both" and compared.details is not None and compared.details.judgement == "worse"
+    return Outcome("tuned", because, DETAILS if cost else "")
