@@ -7,7 +7,8 @@ Each model is changed in ways that help or harm: centred, whitened in part or wh
 down to few, noise added, smoothed weakly and strongly; and trained, by the recipes that bench/domains.py ran in --runs.
 Every one is measured on the labels of the domain, and judged without them on 1,000 texts of the corpus that no change
 was fitted on. The first table says how each label-free figure follows the labelled change; the second chooses the
-rule's three numbers on five domains and tries them on the sixth. What was measured is kept in --output.
+rule's three numbers on five domains, for all models alike, and tries them on the sixth. What was
+measured is kept in --output.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ def main() -> None:
     measured += [one for one in trained(options.runs) if one["model"] in models and one["domain"] in domains]
     print_correlations(measured, models)
     for model in models:
-        print_rule([one for one in measured if one["model"] == model], model, domains)
+        print_rule(measured, model, domains)
 
 
 def measure(model: str, domain: str, options: argparse.Namespace) -> list[Measured]:
@@ -171,11 +172,12 @@ def print_correlations(measured: Sequence[Measured], models: Sequence[str]) -> N
 
 
 def print_rule(measured: Sequence[Measured], model: str, domains: Sequence[str]) -> None:
+    """One rule is shipped for all models: its numbers are chosen on the other domains of all of them."""
     print(f"\n{model}: the rule on each domain, with numbers chosen on the others, and with those that are shipped:\n")
     said = ("better: gained", "better: lost up to 1", "better: lost more", "worse: lost", "worse: gained", "silent")
     print_head("domain", "cohesion, words, kept", *said)
     for domain in domains:
-        inside = [one for one in measured if one["domain"] == domain]
+        inside = [one for one in measured if (one["model"], one["domain"]) == (model, domain)]
         for rule in (chosen_on([one for one in measured if one["domain"] != domain]), (COHESION, WORDS, KEPT)):
             print_row(domain, ", ".join(f"{number:g}" for number in rule), *counts(inside, rule))
 
