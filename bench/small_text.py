@@ -98,17 +98,18 @@ def main() -> None:
     parser.add_argument("--icd", type=Path, required=True, help="the tabular list of ICD-10-CM, XML")
     parser.add_argument("--hpo", type=Path, required=True, help="hp.obo")
     parser.add_argument("--output", type=Path, required=True)
+    parser.add_argument("--share", type=float, default=1.0, help="of everything but the terms of medicine")
     parser.add_argument("--seed", type=int, default=1)
     options = parser.parse_args()
     rng = random.Random(options.seed)
     evaluated = {normal(text) for text in evaluation_texts(options.data)}
     pretrain = {name: read_lines(options.data / "pretrain" / f"{name}.txt.gz") for name in LINES}
-    found: dict[str, None] = dict.fromkeys(entries(options.wordnet, rng))
+    general = entries(options.wordnet, rng) + filled(options.wordnet, pretrain, rng)
     for name, lines in pretrain.items():
         kept = [line for line in lines if normal(line) not in evaluated]
-        found |= dict.fromkeys(cut(line, rng) for line in rng.sample(kept, min(LINES[name] or len(kept), len(kept))))
-    found |= dict.fromkeys(medical(icd_terms(options.icd) + hpo_terms(options.hpo), rng))
-    found |= dict.fromkeys(filled(options.wordnet, pretrain, rng))
+        general += [cut(line, rng) for line in rng.sample(kept, min(LINES[name] or len(kept), len(kept)))]
+    general = rng.sample(general, round(options.share * len(general)))
+    found = dict.fromkeys(general + medical(icd_terms(options.icd) + hpo_terms(options.hpo), rng))
     texts = [text for text in found if len(text) > 3 and normal(text) not in evaluated]
     rng.shuffle(texts)
     options.output.parent.mkdir(parents=True, exist_ok=True)
