@@ -110,6 +110,8 @@ def test_a_file_is_searched(page: Any, encoder: isotrope.Encoder, tmp_path: Path
     page.click("#search-form button")
     page.wait_for_selector("#search-result dl")
     assert page.locator("#search-result dl").count() == 10
+    assert page.locator("#search-result dd:nth-of-type(2)").first.inner_text().endswith("& so on")  # no tags
+    assert "<" not in page.inner_text("#search-result")
     (tmp_path / "x.pdf").write_text("x")
     page.select_option("#where", "")
     page.set_input_files("#file", tmp_path / "x.pdf")
