@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from html.parser import HTMLParser
+from types import SimpleNamespace
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
@@ -11,11 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import isotrope
 from isotrope.reporting.charts import HEIGHT, WIDTH, Axis, Series, chart, ticks
+from isotrope.reporting.findings import RunFindings, near_duplicates
 from isotrope.reporting.markup import Html, fill, joined, shortened, table
 from isotrope.reporting.neighbours import most_changed
 from isotrope.reporting.spaces import Space, lay_out, shares
 from isotrope.reporting.verdict import _judge_table
+from isotrope.text import bundled_sentences
 
 
 class Reader(HTMLParser):
@@ -136,6 +141,15 @@ def test_the_texts_that_changed_most_lost_most_neighbours() -> None:
             texts[k] for k in second[row]
         }
     assert most_changed(texts, before, before) == []
+
+
+def test_placeholders_are_no_near_duplicates() -> None:
+    texts = ["N/A", *bundled_sentences()[:10], "n/a", bundled_sentences()[0].upper(), "N/A. -"]
+    facts: Any = SimpleNamespace(kept=True)
+    run = RunFindings(facts, None, Space.of("x", isotrope.load("bundled", device="cpu"), texts), [], None, "", [])
+    (group,) = near_duplicates(texts, run).groups
+    assert group.rows == [1, 12]
+    assert group.texts == [texts[1], texts[12]]
 
 
 def test_a_map_keeps_groups_together_and_is_the_same_each_time() -> None:
