@@ -25,7 +25,6 @@ from isotrope.retrieval.left_out import LeftOut
 from isotrope.retrieval.texts import Texts
 from isotrope.text.boilerplate import without_boilerplate
 from isotrope.text.corpus import Corpus
-from isotrope.text.placeholders import is_placeholder
 from isotrope.training.record import write_verdict
 from isotrope.training.result import judged_on
 
@@ -135,9 +134,8 @@ def map_of(texts: Sequence[str], runs: Sequence[RunFindings], seed: int) -> Sent
 def near_duplicates(texts: Sequence[str], run: RunFindings) -> NearDuplicates:
     """By the encoder that the run kept, from the threshold on that the texts suggest."""
     space = run.kept
-    rows = [row for row, text in enumerate(texts) if not is_placeholder(text)] or list(range(len(texts)))
-    some, own = [texts[row] for row in rows], [[row] for row in rows]
-    read = Texts(some, space.vectors[rows], own, len(texts), space.encoder, contents=some, left_out=LeftOut())
+    own = [[row] for row in range(len(texts))]
+    read = Texts(list(texts), space.vectors, own, len(texts), space.encoder, contents=list(texts), left_out=LeftOut())
     threshold = suggest_threshold(read)
     return NearDuplicates(groups_of(read, threshold), threshold)
 
