@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 from isotrope.evaluation.correlation import correlate
 from isotrope.evaluation.data.own import own_name, read_own_classes, read_own_pairs, read_own_retrieval
 from isotrope.evaluation.data.pairs import Pairs
+from isotrope.evaluation.results.printing import many
 from isotrope.evaluation.results.resampling import Sample
 from isotrope.evaluation.tasks.base import BATCH_SIZE, Figure, Outcome, Task, TaskSpec
 from isotrope.evaluation.tasks.graded import GradedTask
@@ -48,9 +49,8 @@ class OwnSpec(TaskSpec):
                 f"{self.kind}: give the table too, such as {{'kind': '{self.kind}', 'table': 'my.csv'}}"
             )
         task, how, left_out = self.read()
-        task.remark = f"{task.name}: {how}" + (
-            f"; {left_out:,} rows without text or score left out" if left_out else ""
-        )
+        left = f"; {many(left_out, 'row')} without text or score left out" if left_out else ""
+        task.remark = f"{task.name}: {how}{left}"
         return task
 
     @abstractmethod
