@@ -17,12 +17,12 @@ import time
 import numpy as np
 from rich.console import Console
 from rich.table import Table
-from serving import SIZES, mixed_texts
 
 import isotrope
 from isotrope.serving import batching
 from isotrope.serving.limits import Limits
 from isotrope.serving.models import ON_CPU
+from serving import SIZES, mixed_texts
 
 PASS, TOKEN = 0.005, 0.11 / 1000  # seconds
 
