@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 export HF_HUB_DISABLE_TELEMETRY := 1
 export TOKENIZERS_PARALLELISM := false
 
-.PHONY: demo test bench sweep figures faults fuzz lowest lint docs ecosystem lock sbom clean
+.PHONY: demo test bench sweep figures faults pictures fuzz lowest lint docs ecosystem lock sbom clean
 
 demo: $(VENV)/ready
 	@$(BIN)/python -m isotrope demo
@@ -32,6 +32,10 @@ figures: $(VENV)/ready
 FAULTS ?= 200
 faults: $(VENV)/ready
 	ISOTROPE_FAULTS=$(FAULTS) $(BIN)/python -m pytest tests/faults -s -n 0
+
+# the report and the server's page as people see them; needs chromium
+pictures: $(VENV)/ready
+	$(BIN)/python tests/pictures.py pictures
 
 # files, recipes, settings and command lines that make no sense, so many of each
 FUZZ ?= 20000

@@ -21,6 +21,6 @@ def test_what_is_no_duration_is_refused(given: str | float) -> None:
 
 
 def test_durations_are_shown_in_the_unit_that_suits() -> None:
-    assert [shown_duration(one) for one in (0.512, 45, 60, 1200, 3600, 5400)] == [
-        *("0.512 s", "45 s", "1 min", "20 min", "1 h", "1 h 30 min"),
+    assert [shown_duration(one) for one in (0.512, 45, 59.7, 60, 90, 599.6, 1200, 3600, 5400)] == [
+        *("0.512 s", "45 s", "1 min", "1 min", "1 min 30 s", "10 min", "20 min", "1 h", "1 h 30 min"),
     ]

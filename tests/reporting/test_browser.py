@@ -25,6 +25,18 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+def test_tables_of_several_runs_fit_a_phone(browser: Any, runs: dict[str, isotrope.Run], tmp_path: Path) -> None:
+    """Their heads are paths, which have no blanks to break at."""
+    page = isotrope.report(list(runs.values()), texts=40).write(tmp_path / "both.html")
+    opened = browser.new_page(viewport={"width": 390, "height": 800})
+    opened.goto(page.as_uri())
+    table = opened.locator("section:has(#before-and-after) .scroll").first
+    assert table.evaluate("e => e.scrollWidth") <= table.evaluate("e => e.clientWidth")
+    narrow = "e => [...e.querySelectorAll('tbody th')].every(one => one.offsetWidth > 100)"
+    assert table.evaluate(narrow)
+    opened.close()
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(390, "dark"), (1280, "light")])
 def test_the_page_fits_and_the_map_answers(
     browser: Any, page: Path, found: isotrope.Report, width: int, scheme: str

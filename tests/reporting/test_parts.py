@@ -12,10 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isotrope.reporting.charts import HEIGHT, WIDTH, Axis, Series, chart, ticks
+from isotrope.reporting.commands import _unbroken
 from isotrope.reporting.markup import Html, fill, joined, shortened, table
 from isotrope.reporting.neighbours import most_changed
+from isotrope.reporting.sample import sample_of_table
 from isotrope.reporting.spaces import Space, lay_out, shares
 from isotrope.reporting.verdict import _judge_table
+from isotrope.text import bundled_sentences
 
 
 class Reader(HTMLParser):
@@ -138,6 +141,15 @@ def test_the_texts_that_changed_most_lost_most_neighbours() -> None:
     assert most_changed(texts, before, before) == []
 
 
+def test_placeholders_are_not_among_the_texts() -> None:
+    """They are all alike, and would be neighbours and near-duplicates before anything else."""
+    rows = [*bundled_sentences()[:40], "N/A", "N/A. -", "n/a"]
+    found = sample_of_table([{"text": row, "id": number} for number, row in enumerate(rows)], 100, 1)
+    assert set(found.texts) == set(rows[:40])
+    assert found.of == 40
+    assert [rows[number] for number in found.columns["id"]] == found.texts
+
+
 def test_a_map_keeps_groups_together_and_is_the_same_each_time() -> None:
     groups = np.repeat(np.eye(8)[:2], 20, axis=0) + 0.05 * VECTORS
     found = lay_out(groups.astype(np.float32), 0)
@@ -172,3 +184,13 @@ def test_every_figure_of_the_judge_is_a_row() -> None:
         assert f">{figure}<" in page
     assert page.count("+1.5 (+0.2 to +2.8)") == 3
     assert str(_judge_table({})) == ""
+
+
+def test_command_lines_break_between_words_only() -> None:
+    page = _unbroken("isotrope index <t>.csv --strip-html --output x.index")
+    assert page.count('<span class="unbroken">--') == 2
+    assert "&lt;t&gt;.csv " in page
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert reader.text == "isotrope index <t>.csv --strip-html --output x.index"

@@ -19,6 +19,7 @@ from huggingface_hub import ModelCard
 
 import isotrope
 from isotrope.io.errors import IsotropeError
+from isotrope.text import bundled_sentences
 
 from .conftest import HOSTILE
 
@@ -60,6 +61,17 @@ def test_the_licence_is_that_of_the_start_where_its_card_has_one(tmp_path: Path)
     found = isotrope.push(encoder, "me/mine", tasks=(), dry_run=tmp_path / "again")
     assert ModelCard(found.card).data.license == "mit"
     assert "Saved by isotrope without further training." in found.card
+
+
+def test_why_an_encoder_was_kept_as_it_was_is_said_once(tmp_path: Path) -> None:
+    run = isotrope.train(bundled_sentences()[:60], model="small", output=tmp_path / "run", device="cpu")
+    assert run.outcome is not None
+    assert run.outcome.kept == "untuned"
+    assert run.outcome.because in (run.folder / "encoder" / "README.md").read_text()  # which has no verdict beside it
+    card = isotrope.push(run, "me/mine", tasks=(), dry_run=tmp_path / "pushed").card
+    assert card.count(run.outcome.because) == 1
+    assert card.index("## Verdict") < card.index(run.outcome.because) < card.index("## How it was made")
+    assert card.strip().endswith("and did not keep the result.")
 
 
 def test_what_can_not_be_pushed_is_refused_in_a_line(runs: dict[str, isotrope.Run], tmp_path: Path) -> None:

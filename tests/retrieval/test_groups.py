@@ -16,6 +16,7 @@ import isotrope
 from isotrope.io.errors import IsotropeError
 from isotrope.retrieval.clustering import naming_words
 from isotrope.retrieval.duplicates import suggest_threshold
+from isotrope.retrieval.left_out import LeftOut
 from isotrope.retrieval.texts import read_texts
 from isotrope.text import bundled_sentences
 
@@ -128,10 +129,51 @@ def test_greetings_and_signatures_make_no_cluster() -> None:
     named = {word for one in found.clusters for word in one.words}
     assert {"lost", "stolen", "exchange"} <= named
     assert not named & {"hello", "dear", "team", "regards", "ana", "ben", "chloe", "phone", "sent", "wishes"}
-    assert {"hello", "sent from my phone", "kind regards"} <= set(found.left_out)
+    assert {"hello", "sent from my phone", "kind regards"} <= set(found.left_out.phrases)
     assert all(example in letters for one in found.clusters for example in one.examples)  # as they were
     assert "Not counted, since many texts share it: 'kind regards', 'ana', " in str(found)
-    assert whole.left_out == []
+    assert whole.left_out == LeftOut()
+
+
+NOTHING = ["N/A", "n/a", "N/A. -", "N/A", "see attachment"]
+
+
+def test_placeholders_say_nothing(tmp_path: Path) -> None:
+    rows = [*TEXTS[:20], *NOTHING, TEXTS[0]]
+    pairs, whole = (isotrope.paraphrases(rows, "small", most=5, whole=whole) for whole in (False, True))
+    assert not {text for pair in pairs.pairs for text in pair.texts} & set(NOTHING)
+    assert set(whole.pairs[0].texts) <= set(NOTHING)  # which lead, unless they are left out
+    same = isotrope.duplicates(rows, "small", output=tmp_path / "x.parquet")
+    assert same.duplicate_of == {25: 0}
+    marked = parquet.read_table(tmp_path / "x.parquet").to_pydict()["duplicate_of"]
+    assert marked == [None] * 25 + [0]
+    assert 23 in isotrope.duplicates(rows, "small", whole=True).duplicate_of
+    groups = isotrope.cluster(rows, "small", clusters=2)
+    assert groups.labels()[20:25] == [None] * 5
+    for found in (pairs, same, groups):
+        assert found.as_dict()["placeholders"] == 5
+        assert "Left out: 5 rows of placeholders such as 'N/A'" in str(found)
+    assert "Left out" not in str(whole)
+    with pytest.raises(IsotropeError, match=r"no sentences in it \(placeholders such as '-' only\)"):
+        isotrope.paraphrases(["-", None])
+
+
+def test_letters_are_not_alike_for_their_greetings() -> None:
+    """Those that want the same are paraphrases; a difference that many texts share is still one to `duplicates`."""
+    letters = _letters()
+    found, whole = (isotrope.paraphrases(letters, "small", most=20, whole=whole) for whole in (False, True))
+    wanted = [[_want(pair.texts[0]) == _want(pair.texts[1]) for pair in some.pairs] for some in (found, whole)]
+    assert sum(wanted[0]) > sum(wanted[1])
+    assert all(wanted[0])
+    assert {"hello", "sent from my phone"} <= set(found.left_out.phrases)
+    cloths = ("cotton", "linen", "silk", "woollen", "denim", "velvet")
+    shirts = [f"A {cloth} shirt for the summer, {size}" for cloth in cloths for size in ("large", "small")]
+    assert isotrope.paraphrases(shirts, "small").left_out.phrases == ["large", "small"]
+    assert isotrope.duplicates(shirts, "small", threshold=0.9999).groups == []
+
+
+def _want(letter: str) -> str:
+    return next(line for line in letter.splitlines() if line.startswith(("My ", "The exchange")))
 
 
 def test_words_are_weighed_as_in_the_paper() -> None:

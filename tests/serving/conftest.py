@@ -30,10 +30,11 @@ def encoder() -> isotrope.Encoder:
 
 @pytest.fixture(scope="session")
 def index_folder(tmp_path_factory: pytest.TempPathFactory, encoder: isotrope.Encoder) -> Path:
-    """Forty rows, of the model `bundled`."""
+    """Forty rows with HTML, of the model `bundled`."""
     folder = tmp_path_factory.mktemp("index")
-    rows = [{"id": i, "text": text, "queue": "ab"[i % 2]} for i, text in enumerate(bundled_sentences()[:40])]
-    isotrope.index(rows, "bundled", folder, device="cpu")
+    texts = [f"<p>{text}<br>&amp;&nbsp;so on</p>" for text in bundled_sentences()[:40]]
+    rows = [{"id": i, "text": text, "queue": "ab"[i % 2]} for i, text in enumerate(texts)]
+    isotrope.index(rows, "bundled", folder, strip_html=True, device="cpu")
     return folder
 
 

@@ -78,6 +78,30 @@ def test_a_short_request_does_not_wait_for_a_long_one() -> None:
     batcher.close()
 
 
+def test_a_long_request_does_not_wait_for_all_short_ones() -> None:
+    """It has half of every pass once it is the oldest; short ones have the other half."""
+    release = threading.Event()
+    order: list[str] = []
+
+    def encode(inputs: list[str]) -> Any:
+        release.wait(10)
+        order.extend(inputs)
+        return alone(inputs)
+
+    batcher = make(encode)
+    first = batcher.submit(["first"], [5])
+    time.sleep(0.02)  # it is taken, and everything else waits
+    long = batcher.submit(["long"] * 40, [4] * 40)
+    short = [batcher.submit(["short"], [4]) for _ in range(200)]
+    release.set()
+    assert len(long.result(10)) == 40
+    assert all(len(one.result(10)) == 1 for one in (first, *short))
+    batcher.close()
+    end = len(order) - order[::-1].index("long")
+    assert end < 80  # of 241: two short ones for three of its own
+    assert 10 < order[:end].count("short") < 40
+
+
 def test_too_much_is_refused_and_then_taken_again() -> None:
     release = threading.Event()
 

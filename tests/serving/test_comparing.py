@@ -13,6 +13,7 @@ import isotrope
 from isotrope.io.errors import IsotropeError
 from isotrope.serving.app import make_app
 from isotrope.text import bundled_sentences
+from isotrope.text.markup import strip_markup
 
 TEXTS = bundled_sentences()[:12]
 
@@ -31,6 +32,11 @@ def test_search_is_that_of_the_index(client: Any, index_folder: Path) -> None:
     found = client.post("/search", json={"query": "Some people", "k": 3, "where": {"queue": "a"}})
     wanted = isotrope.search(index_folder, "Some people", 3, where="queue=a", device="cpu")
     assert found.json() == {"index": "rows", **wanted.as_dict()}
+    assert found.json()["hits"][0]["columns"]["text"].startswith("<p>")
+    found = client.post("/search", json={"query": "Some people", "k": 3, "where": {"queue": "a"}, "strip_html": True})
+    texts = [one["columns"]["text"] for one in found.json()["hits"]]
+    assert texts == [strip_markup(one.row["text"]) for one in wanted]
+    assert texts[0].endswith("& so on")
     assert len(client.post("/search", json={"query": "x", "index": "rows"}).json()["hits"]) == 10
     for body, status, said in (
         ({"query": "x", "index": "other"}, 404, "there is no index 'other' here; there is: rows"),

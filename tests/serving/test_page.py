@@ -110,6 +110,8 @@ def test_a_file_is_searched(page: Any, encoder: isotrope.Encoder, tmp_path: Path
     page.click("#search-form button")
     page.wait_for_selector("#search-result dl")
     assert page.locator("#search-result dl").count() == 10
+    assert page.locator("#search-result dd:nth-of-type(2)").first.inner_text().endswith("& so on")  # no tags
+    assert "<" not in page.inner_text("#search-result")
     (tmp_path / "x.pdf").write_text("x")
     page.select_option("#where", "")
     page.set_input_files("#file", tmp_path / "x.pdf")
@@ -174,6 +176,14 @@ def test_pairs_are_graded_with_the_keyboard_and_the_file_is_of_use(
     lines = file.read_text().splitlines()
     assert lines[0] == "score\tsentence1\tsentence2"
     assert [tuple(line.split("\t")) for line in lines[1:]] == wanted
+    page.set_viewport_size({"width": 360, "height": 640})
+    assert page.evaluate("(pre => pre.scrollWidth <= pre.clientWidth)(document.querySelector('#scores pre'))")
+    assert "--pairs grades.tsv" in page.inner_text("#scores pre")
+    for key in "50":
+        assert page.is_visible("#grade-keys")
+        page.keyboard.press(key)
+    assert page.inner_text("#grade-place") == "All 14 pairs seen, 13 graded. Download them below."
+    assert page.is_hidden("#grade-keys")  # there is nothing left to press them for
     results = isotrope.evaluate(["bundled"], tasks=[], pairs=file, cache=False)
     assert f"{100 * _spearman(file, encoder):.2f}" in results.markdown()
     options: dict[str, Any] = {"model": "bundled", "recipe": "simcse:bundled", "steps": 1, "dev": file, "device": "cpu"}
@@ -200,6 +210,17 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     for name in ("matrix", "search", "beside", "grade"):
         page.click(f"#tab-{name}")
         assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    labels = "[...document.querySelectorAll('.choice')].filter(e => e.offsetHeight > 50).map(e => e.innerText)"
+    assert page.evaluate(labels) == []  # each on one line
+    page.click("#tab-search")
+    page.fill("#query", "x")
+    page.press("#query", "Enter")
+    assert page.inner_text("[role=alert]").startswith("First paste two texts or more")
+    page.click("#tab-matrix")
+    page.click("text=Compare")
+    page.wait_for_selector("table")
+    cut = "[...document.querySelectorAll('tbody th')].filter(e => e.scrollWidth > e.clientWidth).map(e => e.innerText)"
+    assert page.evaluate(cut) == []  # sentences are read whole
 
 
 def test_a_key_is_asked_for(browser: Any, encoder: isotrope.Encoder) -> None:

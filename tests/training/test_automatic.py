@@ -79,7 +79,10 @@ def test_for_duplicates_they_must_be_told_apart_better() -> None:
 @pytest.mark.parametrize(("after", "kept"), [(80.1, "tuned"), (79.9, "untuned")])
 def test_grades_of_people_outweigh_the_judge(after: float, kept: str) -> None:
     found = decide({"before": 80.0, "after": after}, compared(DOWN, DOWN), "both", raw=False)
-    assert (found.kept, found.because) == (kept, f"80.00 before, {after:.2f} after on the development set")
+    assert (found.kept, found.because) == (
+        kept,
+        f"Spearman x 100 on the development set: 80.00 before, {after:.2f} after",
+    )
 
 
 def test_too_little_text_keeps_a_sentence_encoder_as_it_was(minilm: isotrope.Encoder, tmp_path: Path) -> None:

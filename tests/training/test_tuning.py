@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,10 @@ def test_a_development_set_decides_where_there_is_one(small: str, tmp_path: Path
     assert found.outcome.kept == ("tuned" if one.dev["after"] > one.dev["before"] else "untuned")
     assert f"{one.dev['before']:.2f} -> {one.dev['after']:.2f}" in str(found)
     assert one.figures is None  # sixty texts are too few for the judge
+    nothing = replace(found, outcome=replace(found.outcome, kept="untuned"))
+    assert nothing.conclusion.endswith("More text may help, or more pairs that you graded.")
+    without = replace(nothing, trials=[replace(one, dev=None)])
+    assert without.conclusion.endswith("or a development set of a hundred pairs that you graded.")
 
 
 def test_mistakes_are_found_before_the_text_is_read(tmp_path: Path) -> None:

@@ -10,12 +10,17 @@ from isotrope.cli.models import check_models
 from isotrope.cli.options import AsJson, Force
 from isotrope.cli.tables import ModelName, TableFile, reads_a_table
 
+Whole = Annotated[
+    bool, typer.Option("--whole", help="Count greetings and signatures, which many texts share, and placeholders too.")
+]
+
 
 @reads_a_table
 def paraphrases(
     table: TableFile,
     model: ModelName = "small",
     most: Annotated[int, typer.Option(min=1, help="How many pairs.")] = 20,
+    whole: Whole = False,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
@@ -27,7 +32,7 @@ def paraphrases(
     from isotrope.retrieval.duplicates import paraphrases as find
 
     with console.waiting("Comparing"):
-        found = find(table, model, most=most, **options)
+        found = find(table, model, most=most, whole=whole, **options)
     console.print_result(found, as_json=as_json)
 
 
@@ -41,6 +46,7 @@ def duplicates(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", help="A .parquet: the table and a column duplicate_of.")
     ] = None,
+    whole: Annotated[bool, typer.Option("--whole", help="Compare placeholders such as N/A too.")] = False,
     force: Force = False,
     as_json: AsJson = False,
     **options: Any,
@@ -53,7 +59,7 @@ def duplicates(
     from isotrope.retrieval.duplicates import duplicates as find
 
     with console.waiting("Comparing"):
-        found = find(table, model, threshold=threshold, output=output, force=force, **options)
+        found = find(table, model, threshold=threshold, output=output, whole=whole, force=force, **options)
     console.print_result(found, as_json=as_json)
     console.print_written(output, as_json=as_json)
 
@@ -67,9 +73,7 @@ def cluster(
         Path | None, typer.Option("--output", "-o", help="A .parquet: the table, and the cluster of each row.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Another seed may group a little differently.")] = 0,
-    whole: Annotated[
-        bool, typer.Option("--whole", help="Count greetings and signatures too: phrases that many texts share.")
-    ] = False,
+    whole: Whole = False,
     force: Force = False,
     as_json: AsJson = False,
     **options: Any,

@@ -7,6 +7,7 @@ import re
 
 from isotrope.io.errors import IsotropeError
 
+EXACT = 600  # seconds up to which they are all shown
 UNITS = {"h": 3600, "m": 60, "s": 1}
 _WRITTEN = re.compile(r"(?:(?P<h>\d+(?:\.\d+)?)h)?(?:(?P<m>\d+(?:\.\d+)?)m)?(?:(?P<s>\d+(?:\.\d+)?)s?)?")
 
@@ -26,8 +27,11 @@ def seconds_of(duration: str | float) -> float:
 
 
 def shown_duration(seconds: float) -> str:
-    """`45 s`, `20 min`, `1 h 30 min`."""
-    if seconds < 60:
+    """`45 s`, `1 min 30 s`, `20 min`, `1 h 30 min`."""
+    if round(seconds) < 60:
         return f"{seconds:.3g} s"
+    if round(seconds) < EXACT:
+        minutes, left = divmod(round(seconds), 60)
+        return f"{minutes} min" + (f" {left} s" if left else "")
     hours, minutes = divmod(round(seconds / 60), 60)
     return " ".join([*([f"{hours} h"] if hours else []), *([f"{minutes} min"] if minutes or not hours else [])])

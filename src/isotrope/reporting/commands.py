@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from typing import TYPE_CHECKING
 
@@ -31,6 +32,7 @@ PYTHON = """from sentence_transformers import SentenceTransformer
 model = SentenceTransformer({encoder!r})
 vectors = model.encode(["A new sentence."])"""
 BLOCK = "<pre><code>{code}</code></pre>"
+OPTION = re.compile(r"(--[\w-]+)")
 
 
 def commands(found: Report) -> Html:
@@ -41,8 +43,15 @@ def commands(found: Report) -> Html:
             parts.append(fill("<h3>{name}</h3>", name=run.facts.name))
         parts.append(fill(BLOCK, code=PYTHON.format(encoder=str(run.facts.folder / "encoder"))))
         if len(found.runs) == 1:
-            parts.append(fill(BLOCK, code=shell(run.facts)))
+            parts.append(fill(BLOCK, code=_unbroken(shell(run.facts))))
     return joined(parts)
+
+
+def _unbroken(lines: str) -> Html:
+    """Lines may break between words, but not within an option: `--` at the end of one looks like another command."""
+    parts = OPTION.split(lines)  # every second one is an option
+    forms = ("{part}", '<span class="unbroken">{part}</span>')
+    return joined(fill(forms[number % 2], part=part) for number, part in enumerate(parts))
 
 
 def shell(facts: RunFacts) -> str:

@@ -21,6 +21,7 @@ from isotrope.reporting.runs import RunFacts
 from isotrope.reporting.spaces import Points, Space, lay_out
 from isotrope.retrieval.clustering import fit_clusters, naming_words
 from isotrope.retrieval.duplicates import Group, groups_of, suggest_threshold
+from isotrope.retrieval.left_out import LeftOut
 from isotrope.retrieval.texts import Texts
 from isotrope.text.boilerplate import without_boilerplate
 from isotrope.text.corpus import Corpus
@@ -134,7 +135,7 @@ def near_duplicates(texts: Sequence[str], run: RunFindings) -> NearDuplicates:
     """By the encoder that the run kept, from the threshold on that the texts suggest."""
     space = run.kept
     own = [[row] for row in range(len(texts))]
-    read = Texts(list(texts), space.vectors, own, len(texts), space.encoder, contents=list(texts), left_out=[])
+    read = Texts(list(texts), space.vectors, own, len(texts), space.encoder, contents=list(texts), left_out=LeftOut())
     threshold = suggest_threshold(read)
     return NearDuplicates(groups_of(read, threshold), threshold)
 

@@ -77,6 +77,8 @@ def path(found: Report) -> Html:
         "Down and to the left is good: texts that belong together are near each other (alignment), and all texts "
         "spread evenly (uniformity). Whatever spreads the vectors moves down and to the right."
     )
+    if len(found.runs) > len(series) == 1:
+        caption = f"Of {series[0].name}. {caption}"
     axes = Axis("alignment: distance of what belongs together"), Axis("uniformity")
     return chart("Alignment and uniformity", caption, *axes, series)
 

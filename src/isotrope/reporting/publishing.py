@@ -132,6 +132,8 @@ def _card(facts: RunFacts | None, folder: Path, name: str, tasks: list[str], dat
     base = ON_HUB.get(start, start if _may_be_on_hub(start) else "")
     licence = licence_of(start) if start else licence_in(old)
     made = made_by(old).replace(start, facts.started) if facts else made_by(old)  # no paths of this machine
+    if facts and facts.outcome:
+        made = made.removesuffix(facts.outcome.because.strip()).strip()  # the verdict has it
     return card_of(encoder, made or None, Publication(name, base, licence, sections))
 
 

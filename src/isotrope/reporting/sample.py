@@ -13,6 +13,7 @@ import numpy as np
 from isotrope.io.errors import IsotropeError
 from isotrope.reporting.runs import RunFacts
 from isotrope.text.corpus import open_corpus
+from isotrope.text.placeholders import is_placeholder
 from isotrope.text.record_batches import batch_texts, record_batches
 from isotrope.text.shaping import Shape
 from isotrope.text.sources import HUB, Source, source_name, text_columns
@@ -58,7 +59,7 @@ def sample_of_run(facts: RunFacts, size: int, seed: int) -> TextSample:
     texts: dict[str, None] = {}
     for start in range(0, len(rows), ROWS_AT_ONCE):
         some = corpus.rows(rows[start : start + ROWS_AT_ONCE].tolist())[column]
-        texts.update(dict.fromkeys(some))
+        texts.update(dict.fromkeys(text for text in some if not is_placeholder(text)))
         if len(texts) >= size:
             break
     chosen = _enough(list(texts)[:size], str(corpus))
@@ -82,7 +83,7 @@ def sample_of_table(
     kept: list[tuple[str, dict[str, Any]]] = []
     seen: set[str] = set()
     for text, row in islice(_rows(table, column, shape), LOOKED_AT):
-        if text in seen:
+        if text in seen or is_placeholder(text):
             continue
         seen.add(text)
         place = len(kept) if len(kept) < size else int(chance.integers(len(seen)))

@@ -148,7 +148,18 @@ def _side_by_side(found: Report) -> Html:
                 judgement_of(run),
             )
         )
-    heads = ("Run", "Model", "Recipe", "Steps", "Seconds", "Cohesion", "MRR x 100", "Spearman x 100", "", "Verdict")
+    heads = (
+        "Run",
+        "Model",
+        "Recipe",
+        "Steps",
+        "Seconds",
+        "Cohesion",
+        "MRR x 100",
+        "Spearman x 100",
+        "Tuned",
+        "Verdict",
+    )
     filled = [number for number in range(len(heads)) if any(row[number] for row in rows)]
     return table([heads[number] for number in filled], ([row[number] for number in filled] for row in rows))
 

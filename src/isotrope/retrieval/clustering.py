@@ -17,6 +17,7 @@ from isotrope.encoders.nearest import Floats
 from isotrope.evaluation.results.printing import Printable, many
 from isotrope.io.atomic import check_output
 from isotrope.io.errors import IsotropeError, one_line
+from isotrope.retrieval.left_out import LeftOut
 from isotrope.retrieval.texts import ENDINGS, read_texts, write_columns
 from isotrope.text.sources import Source
 
@@ -25,7 +26,6 @@ NUMBERS = (2, 3, 4, 5, 7, 10, 14, 20, 30, 40)  # of clusters, among which one is
 JUDGED = 1000  # texts by which it is chosen
 SMALLEST = 5  # texts of an average cluster
 WORDS, EXAMPLES = 5, 3
-SHOWN = 8  # phrases that were left out
 COMMON = 0.1  # share of the texts of most clusters above which a word names none of them
 WORD = r"(?u)\b[^\W\d_]{3,}\b"
 WIDEST = 80
@@ -42,11 +42,11 @@ class Cluster:
 
 @dataclass(frozen=True, repr=False)
 class Clusters(Printable):
-    """The clusters of a table, largest first. Rows without text are in none."""
+    """The clusters of a table, largest first. Rows without text, or with a placeholder for it, are in none."""
 
     clusters: list[Cluster]
     rows: int
-    left_out: list[str] = field(default_factory=list)  # phrases that many texts share, which make no cluster
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     def labels(self) -> list[int | None]:
         """Of each row, the number of its cluster, or None."""
@@ -64,18 +64,12 @@ class Clusters(Printable):
             middle = escape(one_line(one.examples[0], WIDEST))
             table.add_row(str(number), f"{len(one.rows):,}", escape(", ".join(one.words)), middle)
         yield table
-        if self.left_out:
-            shown = ", ".join(f"'{one_line(one, WIDEST)}'" for one in self.left_out[:SHOWN])
-            more = f" and {len(self.left_out) - SHOWN:,} more" if len(self.left_out) > SHOWN else ""
-            yield f"Not counted, since many texts share it: {escape(shown)}{more}"
+        yield from map(escape, self.left_out.lines())
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"rows": ..., "left_out": [...], "clusters": [{"words": [...], "rows": [...], "examples": [...]}]}`."""
-        return {
-            "rows": self.rows,
-            "left_out": self.left_out,
-            "clusters": [{"words": c.words, "rows": c.rows, "examples": c.examples} for c in self.clusters],
-        }
+        """`{"rows": ..., "left_out": [...], "placeholders": ..., "clusters": [{"words": [...], ...}]}`."""
+        clusters = [{"words": c.words, "rows": c.rows, "examples": c.examples} for c in self.clusters]
+        return {"rows": self.rows, **self.left_out.as_dict(), "clusters": clusters}
 
 
 def cluster(
@@ -92,13 +86,13 @@ def cluster(
     """Groups the texts of a table by meaning (k-means of unit vectors) and names each group by its words (c-TF-IDF).
 
     Greetings, signatures and footers would make groups of their own: phrases that one in a hundred of the different
-    texts share word for word are left out first.
+    texts share word for word are left out first, and so are rows that hold a placeholder such as N/A.
 
     Args:
         table: a file, a data frame, rows or sentences.
         model: a name, a folder, an encoder.
         clusters: how many; by default the number whose clusters are set off best (silhouette), of 2 to 40.
-        output: a .parquet with the table and the columns `cluster` and `cluster_words`, null where there is no text.
+        output: a .parquet with the table and the columns `cluster` and `cluster_words`, null for rows that are in none.
         seed: another seed may group a little differently.
         whole: leaves nothing out.
         force: replaces the output.
@@ -113,7 +107,7 @@ def cluster(
     """
     if output is not None:
         check_output(Path(output), ENDINGS, force=force)
-    read = read_texts(table, model, boilerplate=whole, **options)
+    read = read_texts(table, model, boilerplate=whole, placeholders=whole, **options)
     weights = np.array([len(rows) for rows in read.rows])
     if clusters is not None and not 1 <= clusters <= len(read.texts):
         raise IsotropeError(f"clusters must be from 1 to {len(read.texts):,}, the different texts, not {clusters}")

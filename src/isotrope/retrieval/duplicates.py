@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from isotrope.encoders.nearest import Floats, nearest
 from isotrope.evaluation.results.printing import Printable, many
 from isotrope.io.atomic import check_output
 from isotrope.io.errors import IsotropeError, one_line
+from isotrope.retrieval.left_out import LeftOut
 from isotrope.retrieval.texts import ENDINGS, Texts, read_texts, write_columns
 from isotrope.text.sources import Source
 
@@ -42,6 +43,7 @@ class Paraphrases(Printable):
     """Pairs of different texts, the most similar first."""
 
     pairs: list[Paraphrase]
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     def parts(self) -> Iterator[Table | str]:
         """A table."""
@@ -50,20 +52,27 @@ class Paraphrases(Printable):
             texts = (escape(one_line(text, WIDEST)) for text in one.texts)
             table.add_row(f"{one.cosine:.3f}", f"{one.rows[0]}, {one.rows[1]}", *texts)
         yield table
+        yield from map(escape, self.left_out.lines())
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"pairs": [{"cosine": ..., "rows": [...], "texts": [...]}]}`."""
+        """`{"left_out": [...], "placeholders": ..., "pairs": [{"cosine": ..., "rows": [...], "texts": [...]}]}`."""
         pairs = [{"cosine": round(p.cosine, 4), "rows": list(p.rows), "texts": list(p.texts)} for p in self.pairs]
-        return {"pairs": pairs}
+        return {**self.left_out.as_dict(), "pairs": pairs}
 
 
-def paraphrases(table: Source, model: Model = "small", *, most: int = 100, **options: Any) -> Paraphrases:
+def paraphrases(
+    table: Source, model: Model = "small", *, most: int = 100, whole: bool = False, **options: Any
+) -> Paraphrases:
     """The pairs of different texts of a table that are most similar.
+
+    Two letters are not alike for their greeting and signature: as of `cluster`, phrases that many texts share are left
+    out before texts are compared, and so are rows that hold a placeholder such as N/A.
 
     Args:
         table: a file, a data frame, rows or sentences.
         model: a name, a folder, an encoder.
         most: how many pairs.
+        whole: leaves nothing out.
         options: `column`, `columns`, `join`, `strip_html`, `batch_size`, `device`, `precision`, as of `encode`.
 
     Example:
@@ -72,7 +81,7 @@ def paraphrases(table: Source, model: Model = "small", *, most: int = 100, **opt
         >>> isotrope.paraphrases(texts, most=1).pairs[0].rows
         (0, 2)
     """
-    read = read_texts(table, model, **options)
+    read = read_texts(table, model, boilerplate=whole, placeholders=whole, **options)
     found = nearest(read.vectors, read.vectors, min(NEIGHBOURS, len(read.texts)))
     pairs = {
         (min(i, j), max(i, j)): cosine
@@ -85,7 +94,8 @@ def paraphrases(table: Source, model: Model = "small", *, most: int = 100, **opt
         [
             Paraphrase(cosine, (read.rows[i][0], read.rows[j][0]), (read.texts[i], read.texts[j]))
             for (i, j), cosine in best
-        ]
+        ],
+        read.left_out,
     )
 
 
@@ -105,6 +115,7 @@ class Duplicates(Printable):
     threshold: float
     suggested: bool
     rows: int
+    left_out: LeftOut = field(default_factory=LeftOut)
 
     @cached_property
     def duplicate_of(self) -> dict[int, int]:
@@ -119,6 +130,7 @@ class Duplicates(Printable):
             f"{len(self.duplicate_of):,} of {many(self.rows, 'row')} {say} what another says, in "
             f"{many(len(self.groups), 'group')}; threshold {self.threshold:.3f}, {how}"
         )
+        yield from map(escape, self.left_out.lines())
         if not self.groups:
             return
         more = f" ({SHOWN} of {len(self.groups):,})" if len(self.groups) > SHOWN else ""
@@ -129,9 +141,10 @@ class Duplicates(Printable):
         yield table
 
     def as_dict(self) -> dict[str, Any]:
-        """`{"threshold": ..., "rows": ..., "duplicates": ..., "groups": [{"rows": [...], "texts": [...]}]}`."""
+        """`{"threshold": ..., "rows": ..., "placeholders": ..., "duplicates": ..., "groups": [{"rows": ..., ...}]}`."""
         groups = [{"rows": group.rows, "texts": group.texts} for group in self.groups]
-        counts = {"rows": self.rows, "duplicates": len(self.duplicate_of)}
+        left_out = self.left_out.placeholders
+        counts = {"rows": self.rows, "placeholders": left_out, "duplicates": len(self.duplicate_of)}
         return {"threshold": round(self.threshold, 4), "suggested": self.suggested, **counts, "groups": groups}
 
 
@@ -141,6 +154,7 @@ def duplicates(
     *,
     threshold: float | None = None,
     output: str | Path | None = None,
+    whole: bool = False,
     force: bool = False,
     **options: Any,
 ) -> Duplicates:
@@ -148,12 +162,15 @@ def duplicates(
 
     Every row of a group is at least as near to its first as the threshold. Without one it is suggested by the text:
     as near as a text is to itself without one of its words, in the median; and nearer than 99.9% of random pairs.
+    Rows that hold a placeholder such as N/A say nothing, so that none of them says what another says. What many texts
+    share is compared with the rest: where nothing else differs, a greeting or an attribute is the difference.
 
     Args:
         table: a file, a data frame, rows or sentences.
         model: a name, a folder, an encoder.
         threshold: the cosine from which on two texts are taken for the same.
         output: a .parquet with the table and a column `duplicate_of`: the row (from 0) that says the same, or null.
+        whole: compares placeholders, too.
         force: replaces the output.
         options: `column`, `columns`, `join`, `strip_html`, `batch_size`, `device`, `precision`, as of `encode`.
 
@@ -167,9 +184,9 @@ def duplicates(
         raise IsotropeError(f"a threshold is a cosine above 0 and up to 1, not {threshold}")
     if output is not None:
         check_output(Path(output), ENDINGS, force=force)
-    read = read_texts(table, model, **options)
+    read = read_texts(table, model, placeholders=whole, **options)
     chosen = suggest_threshold(read) if threshold is None else threshold
-    found = Duplicates(groups_of(read, chosen), chosen, threshold is None, read.count)
+    found = Duplicates(groups_of(read, chosen), chosen, threshold is None, read.count, read.left_out)
     if output is not None:
         more = {"duplicate_of": [found.duplicate_of.get(row) for row in range(read.count)]}
         write_columns(table, Path(output), more, **options)

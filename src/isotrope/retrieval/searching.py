@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +57,15 @@ class Hits(Printable):
             return
         table = Table("Cosine", *(escape(str(name)) for name in self.hits[0].row))
         widest = WIDEST if len(self.hits[0].row) > 1 else 2 * WIDEST
-        for hit in self.hits:
-            values = ("" if value is None else strip_markup(str(value)) for value in hit.row.values())
-            cells = (one_line(value, widest) for value in values)
+        for hit in self.without_html():
+            cells = ("" if value is None else one_line(str(value), widest) for value in hit.row.values())
             table.add_row(f"{hit.cosine:.3f}", *map(escape, cells))
         yield table
+
+    def without_html(self) -> Hits:
+        """The same for people to read: cells without tags, entities as what they stand for."""
+        rows = ({name: _readable(value) for name, value in hit.row.items()} for hit in self.hits)
+        return replace(self, hits=[replace(hit, row=row) for hit, row in zip(self.hits, rows, strict=True)])
 
     def as_dict(self) -> dict[str, Any]:
         """`{"query": ..., "hits": [{"row": number, "cosine": ..., "columns": {...}}]}`."""
@@ -170,6 +174,10 @@ def search(
     """
     opened = index if isinstance(index, Index) else Index.open(index, model, device=device, precision=precision)
     return opened.search(query, k, where=where, exact=exact)
+
+
+def _readable(value: Any) -> Any:
+    return strip_markup(value) if isinstance(value, str) else value
 
 
 def _plain(row: dict[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +17,9 @@ from isotrope.encoders.loading import Model, load_any
 from isotrope.encoders.nearest import Floats
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError
+from isotrope.retrieval.left_out import LeftOut
 from isotrope.text.boilerplate import without_boilerplate
+from isotrope.text.placeholders import is_placeholder
 from isotrope.text.record_batches import batch_texts, record_batches
 from isotrope.text.shaping import Shape
 from isotrope.text.sources import Source
@@ -29,7 +32,7 @@ ROWS_AT_ONCE = 2048
 class Texts:
     """Distinct texts, their vectors of length one (texts, dim), the rows of each, and how many rows there are.
 
-    `contents` is what was encoded of each, and `left_out` the phrases that were not.
+    `contents` is what was encoded of each, and `left_out` what was not. Rows of placeholders belong to no text.
     """
 
     texts: list[str]
@@ -38,7 +41,7 @@ class Texts:
     count: int
     encoder: Encoder | ForeignEncoder
     contents: list[str]
-    left_out: list[str]
+    left_out: LeftOut
 
 
 def read_texts(
@@ -53,24 +56,30 @@ def read_texts(
     device: str | None = None,
     precision: str | None = None,
     boilerplate: bool = True,
+    placeholders: bool = True,
 ) -> Texts:
     """Encodes a table, each distinct text once. Rows without text belong to none.
 
-    Without `boilerplate` phrases that many texts share, such as greetings, are not encoded.
+    Without `boilerplate` phrases that many texts share, such as greetings, are not encoded; without `placeholders`
+    texts such as N/A are not.
     """
     shape = Shape.of(columns, join, strip_html, column=column)
     opened = record_batches(table, ROWS_AT_ONCE, column, shape)
     rows: dict[str, list[int]] = {}
+    nothing: Counter[str] = Counter()
     count = 0
     for batch in opened.batches:
         for number, text in enumerate(batch_texts(opened, batch, shape, count), count):
-            if text is not None:
+            if text is not None and not placeholders and is_placeholder(text):
+                nothing[text] += 1
+            elif text is not None:
                 rows.setdefault(text, []).append(number)
         count += batch.num_rows
     if not rows:
-        raise IsotropeError(f"{opened.name}: no sentences in it (blank lines only)")
+        what = f"placeholders such as '{next(iter(nothing))}'" if nothing else "blank lines"
+        raise IsotropeError(f"{opened.name}: no sentences in it ({what} only)")
     encoder = load_any(model, device=device, precision=precision)
-    contents, left_out = (list(rows), []) if boilerplate else without_boilerplate(list(rows))
+    contents, phrases = (list(rows), []) if boilerplate else without_boilerplate(list(rows))
     encoded: Iterable[EncodedRows] = encode_table(
         record_batches(contents, ROWS_AT_ONCE),
         encoder,
@@ -79,6 +88,7 @@ def read_texts(
         normalize=True,
     )
     vectors = np.concatenate([one.vectors for one in encoded])
+    left_out = LeftOut(phrases, nothing.total(), max(nothing, key=nothing.__getitem__, default=""))
     return Texts(list(rows), vectors, list(rows.values()), count, encoder, contents, left_out)
 
 

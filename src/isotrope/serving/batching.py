@@ -1,6 +1,7 @@
 """Inputs of many requests in one pass through a model.
 
-One thread for each model. It takes inputs until their tokens fill the budget, one of each waiting request in turn, so
+One thread for each model. It takes inputs until their tokens fill the budget. Half of it goes to the request that has
+waited longest, so that a large one comes to its end however many others come; the rest to one input of each in turn, so
 that a request of one sentence never waits for the end of one of two thousand. What does not fill the budget waits a few
 milliseconds for company.
 """
@@ -24,6 +25,7 @@ log = logging.getLogger(__name__)
 
 STRETCH = 8  # pooling lays packed sentences side by side, padded; that may take so many times the budget
 SMOOTHING = 0.2  # of the measured speed
+OLDEST = 0.5  # share of a pass for those that have waited longest
 
 
 class OverloadedError(Exception):
@@ -40,6 +42,7 @@ class Job:
 
     inputs: Sequence[Any]
     lengths: Sequence[int]
+    came: int = 0  # as the how many-th
     done: Future[Floats] = field(default_factory=Future)
     order: deque[int] = field(init=False)
     rows: dict[int, Any] = field(default_factory=dict)
@@ -69,6 +72,29 @@ class Job:
 Batch = list[tuple[Job, int]]  # jobs and the number of one of their inputs
 
 
+@dataclass
+class _Pass:
+    """What goes through the model together, and how much room is left."""
+
+    budget: int  # tokens
+    positions: int
+    batch: Batch = field(default_factory=list)
+    tokens: int = 0
+    longest: int = 0
+
+    def has_room_for(self, job: Job) -> bool:
+        """Whether the next input of a job fits. The first one always does: it would never be encoded otherwise."""
+        length = job.lengths[job.order[0]]
+        wide = max(self.longest, length) * (len(self.batch) + 1)
+        return not self.batch or (self.tokens + length <= self.budget and wide <= self.positions)
+
+    def add(self, job: Job) -> None:
+        """Takes the next input of a job."""
+        place = job.order.popleft()
+        self.batch.append((job, place))
+        self.tokens, self.longest = self.tokens + job.lengths[place], max(self.longest, job.lengths[place])
+
+
 class Batcher:
     """A model's thread and what waits for it. `encode` turns inputs into vectors (inputs, dim)."""
 
@@ -88,6 +114,7 @@ class Batcher:
         self._positions = budget * (STRETCH if packed else 1)
         self._jobs: deque[Job] = deque()
         self._changed = threading.Condition()
+        self._came = 0  # jobs
         self._closed = False
         self._oldest = 0.0  # when the first of the waiting jobs came
         self._speed = 0.0  # tokens per second
@@ -107,7 +134,7 @@ class Batcher:
         """
         if not inputs:
             raise ValueError("no inputs")
-        job, tokens = Job(inputs, lengths), sum(lengths)
+        tokens = sum(lengths)
         with self._changed:
             if self._closed:
                 raise OverloadedError(1)
@@ -115,6 +142,8 @@ class Batcher:
                 raise OverloadedError(self.waiting / self._speed if self._speed else 1)
             if not self._jobs:
                 self._oldest = time.monotonic()
+            self._came += 1
+            job = Job(inputs, lengths, self._came)
             self._jobs.append(job)
             self.waiting += tokens
             self._changed.notify()
@@ -153,26 +182,38 @@ class Batcher:
                     return batch
 
     def _take(self) -> Batch:
-        batch: Batch = []
-        held: deque[Job] = deque()  # jobs whose next input has no room; they come first next time
-        tokens = longest = 0
+        """Of those that have waited longest, then one of each in turn; who finds no room comes first next time."""
+        self._forget_cancelled()
+        taken, held = _Pass(self._budget, self._positions), deque[Job]()
+        self._take_of_oldest(taken)
         while self._jobs:
             job = self._jobs.popleft()
-            if job.done.cancelled():
-                self.waiting -= sum(job.lengths[place] for place in job.order)
-                continue
-            length = job.lengths[job.order[0]]
-            wide = max(longest, length) * (len(batch) + 1)
-            if batch and (tokens + length > self._budget or wide > self._positions):
+            if not taken.has_room_for(job):
                 held.append(job)
                 continue
-            batch.append((job, job.order.popleft()))
-            tokens, longest = tokens + length, max(longest, length)
+            taken.add(job)
             if job.order:
                 self._jobs.append(job)
         self._jobs = held
-        self.waiting -= tokens
-        return batch
+        self.waiting -= taken.tokens
+        return taken.batch
+
+    def _take_of_oldest(self, taken: _Pass) -> None:
+        """Up to their share of the pass. Their turn for the rest comes behind that of the others."""
+        share = OLDEST * self._budget
+        for job in sorted(self._jobs, key=lambda one: one.came):
+            if taken.tokens >= share or not taken.has_room_for(job):
+                return
+            while job.order and taken.tokens < share and taken.has_room_for(job):
+                taken.add(job)
+            self._jobs.remove(job)
+            if job.order:
+                self._jobs.append(job)
+
+    def _forget_cancelled(self) -> None:
+        gone = [job for job in self._jobs if job.done.cancelled()]
+        self.waiting -= sum(job.lengths[place] for job in gone for place in job.order)
+        self._jobs = deque(job for job in self._jobs if job not in gone)
 
     def _encoded(self, batch: Batch) -> Iterator[tuple[Batch, Floats]]:
         """The batch and its vectors; if that fails, request by request, so that only those fail that must."""

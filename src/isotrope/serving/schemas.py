@@ -104,6 +104,7 @@ class SearchRequest(BaseModel):
     where: StrictStr | Texts | dict[str, StrictStr | StrictInt | StrictFloat | StrictBool] | None = Field(
         None, description="Conditions on columns: queue=hardware, score>=4, title~printer; or columns and their values."
     )
+    strip_html: StrictBool = Field(False, description="Takes HTML out of the columns; without it rows are as they are.")
 
     @field_validator("where", mode="before")
     @classmethod

@@ -15,16 +15,12 @@ from isotrope.io.hashes import digest
 from isotrope.text.files import Row
 from isotrope.text.languages import shared_identifier
 from isotrope.text.markup import has_markup
+from isotrope.text.placeholders import is_placeholder
 
 LOOKED_AT = 100_000  # rows; of the others only how many they are, and how many are blank
 IDENTIFIED = 500  # texts whose language is looked at
 LONG_ENOUGH, SURE = 20, 0.8  # letters that a language takes to be known by, and how sure that must be
 RARE = 0.02  # share of the texts below which a language is not named
-NOTHING = (
-    "n/a|na|#n/a|n.a.|none|null|nil|nan|undefined|unknown|not applicable|not available|tbd|todo|test|xxx|x|-|--|---|."
-    "|..|...|?|empty|blank|no description|no text|see attachment|see attached|see above|[deleted]|[removed]"
-)
-PLACEHOLDERS = frozenset(NOTHING.split("|"))
 MUCH = {
     "markup": 0.05,
     "placeholders": 0.02,
@@ -134,7 +130,7 @@ class Survey:
         self._near.add(digest(_bare(whole), 8))
         self.markup += any(map(has_markup, texts))
         for text in texts:
-            if text.casefold() in PLACEHOLDERS:
+            if is_placeholder(text):
                 self.placeholders[text] += 1
         place = len(self.sample) if len(self.sample) < IDENTIFIED else self._chance.randrange(self.looked_at)
         if place < IDENTIFIED:

@@ -75,7 +75,7 @@ def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose
     """
     if scores is not None:
         better = scores["after"] > scores["before"]
-        said = f"{scores['before']:.2f} before, {scores['after']:.2f} after on the development set"
+        said = f"Spearman x 100 on the development set: {scores['before']:.2f} before, {scores['after']:.2f} after"
         return Outcome("tuned" if better else "untuned", said)
     if compared is None:
         return Outcome("tuned", UNJUDGED) if raw else Outcome("untuned", UNJUDGED, MORE)

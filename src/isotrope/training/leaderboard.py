@@ -181,10 +181,11 @@ class Tuning(Printable):
         if self.best:
             steps = f", {many(self.best.steps, 'step')}" if self.best.steps else ""
             return f"Kept: {self.best.recipe}{steps}.\n{self.outcome.because}\n{self.beside}".rstrip()
+        scored = any(one.dev for one in self.trials)
+        grades = "more pairs that you graded" if scored else "a development set of a hundred pairs that you graded"
         return (
             f"The encoder is kept as it was: nothing that was tried is clearly better on this text. Closest: "
-            f"{self.trials[0].recipe}.\n{self.outcome.because}\n"
-            "More text may help, or a development set of a hundred pairs that you graded."
+            f"{self.trials[0].recipe}.\n{self.outcome.because}\nMore text may help, or {grades}."
         )
 
     def parts(self) -> Iterator[Table | str]:

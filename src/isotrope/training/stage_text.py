@@ -96,6 +96,12 @@ def tell(texts: Sequence[StageText]) -> None:
         told.update(notes)
 
 
+def tell_of_input(note: str) -> None:
+    """Says what was read, unless all was said already."""
+    if _TOLD.get() is None:
+        Display("text", shown=is_main_process()).say(note)
+
+
 @contextmanager
 def told_already() -> Iterator[None]:
     """Inside, runs read parts of a text of which all was said: each says only what none before it said."""

@@ -55,3 +55,11 @@ def test_one_point_has_no_spread() -> None:
     texts, before, _ = clouds()
     closer, apart = moved_pairs(texts, before, unit(np.ones_like(before)))
     assert all(abs(one.above_after) < 1e-6 for one in closer + apart)
+
+
+def test_placeholders_are_not_shown() -> None:
+    texts, before, after = clouds()
+    (first, *_), _ = moved_pairs(texts, before, after)
+    without = [("N/A. -" if text == first.first else text) for text in texts]
+    shown = [side for some in moved_pairs(without, before, after) for one in some for side in (one.first, one.second)]
+    assert "N/A. -" not in shown

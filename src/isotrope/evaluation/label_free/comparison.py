@@ -239,20 +239,20 @@ class Comparison(Printable):
         yield f"\nVerdict: {self.verdict}\n\n{BLIND}"
 
     def as_dict(self) -> dict[str, Any]:
-        """Figures as in the table, to four decimals."""
+        """Figures as in the table, to six decimals: rounded again they must come out as the reasons have them."""
         kinds = {
             kind: {
                 "pairs": self.before.ranks[kind].pairs,
                 "before": _rounded(self.before.ranks[kind]),
                 "after": _rounded(self.after.ranks[kind]),
-                "mrr_difference": round(change.mrr / 100, 4),
-                "interval": [round(change.low / 100, 4), round(change.high / 100, 4)],
+                "mrr_difference": round(change.mrr / 100, 6),
+                "interval": [round(change.low / 100, 6), round(change.high / 100, 6)],
                 "judgement": change.judgement,
             }
             for kind, change in self.differences.items()
         }
         text = {
-            name: {key: round(getattr(side, key), 4) for key in ("uniformity", "mean_cosine", "effective_rank")}
+            name: {key: round(getattr(side, key), 6) for key in ("uniformity", "mean_cosine", "effective_rank")}
             for name, side in (("before", self.before), ("after", self.after))
         }
         return {
@@ -312,4 +312,4 @@ def _moved(one: MovedPair) -> str:
 
 
 def _rounded(ranks: Ranks) -> dict[str, float]:
-    return {name: round(getattr(ranks, name), 4) for name in ("mrr", "recall", "median_rank", "alignment")}
+    return {name: round(getattr(ranks, name), 6) for name in ("mrr", "recall", "median_rank", "alignment")}

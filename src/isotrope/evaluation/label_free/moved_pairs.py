@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isotrope.text.placeholders import is_placeholder
+
 Floats = NDArray[np.float64]
 QUERIES_AT_ONCE = 1024  # rows of the matrix of cosines
 SHIFTS = 10  # random pairs a sentence
@@ -36,7 +38,8 @@ def moved_pairs(
 ) -> tuple[list[MovedPair], list[MovedPair]]:
     """Of random pairs and nearest neighbours, those that moved closest together and those that moved furthest apart.
 
-    The sentences are in random order; the vectors (sentences, dim) are normalised. No sentence is shown twice.
+    The sentences are in random order; the vectors (sentences, dim) are normalised. No sentence is shown twice, no
+    placeholder at all.
     """
     here = np.arange(len(sentences))
     random_pairs = np.stack([np.tile(here, SHIFTS), np.concatenate([np.roll(here, s) for s in range(1, SHIFTS + 1)])])
@@ -53,7 +56,7 @@ def _first(
 ) -> list[MovedPair]:
     """The first pairs in `order` that moved in the direction of `sign`, each with sentences of its own."""
     found: list[MovedPair] = []
-    used: set[int] = set()
+    used = {row for row, text in enumerate(sentences) if is_placeholder(text)}  # which say nothing
     for row in order:
         first, second, *numbers = rows[row]
         pair = MovedPair(sentences[first], sentences[second], *map(float, numbers))

@@ -7,14 +7,22 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
 
+from isotrope.evaluation.correlation import correlate
 from isotrope.evaluation.data.own import own_name, read_own_classes, read_own_pairs, read_own_retrieval
 from isotrope.evaluation.data.pairs import Pairs
-from isotrope.evaluation.tasks.base import Task, TaskSpec
+from isotrope.evaluation.results.printing import many
+from isotrope.evaluation.results.resampling import Sample
+from isotrope.evaluation.tasks.base import BATCH_SIZE, Figure, Outcome, Task, TaskSpec
 from isotrope.evaluation.tasks.graded import GradedTask
 from isotrope.evaluation.tasks.retrieval import AT, ClassesTask, DocumentsTask, SamePairsTask
-from isotrope.io.errors import IsotropeError
+from isotrope.evaluation.vectors import Vectors
+from isotrope.io.errors import IsotropeError, as_typed
 from isotrope.text.sources import as_sources
 
+ONLY_0_AND_1 = (
+    "only 0 and 1 among the scores, so average precision of the pairs with 1; Spearman's correlation, by which {dev} "
+    "goes, ranks encoders as the area under the ROC curve does"
+)
 # a file, frame or list of rows; several files or frames in a list; a mapping of names to them
 Tables: TypeAlias = Any
 
@@ -41,9 +49,8 @@ class OwnSpec(TaskSpec):
                 f"{self.kind}: give the table too, such as {{'kind': '{self.kind}', 'table': 'my.csv'}}"
             )
         task, how, left_out = self.read()
-        task.remark = f"{task.name}: {how}" + (
-            f"; {left_out:,} rows without text or score left out" if left_out else ""
-        )
+        left = f"; {many(left_out, 'row')} without text or score left out" if left_out else ""
+        task.remark = f"{task.name}: {how}{left}"
         return task
 
     @abstractmethod
@@ -51,8 +58,22 @@ class OwnSpec(TaskSpec):
         """The task, how it is measured, and how many rows were left out."""
 
 
+class OwnSamePairsTask(SamePairsTask):
+    """Average precision, and beside it what a development set of the same pairs goes by."""
+
+    def measure(self, vectors: Vectors, batch_size: int = BATCH_SIZE) -> Outcome:
+        """By cosine."""
+        outcome = super().measure(vectors, batch_size)
+        (sample,) = outcome.main.samples
+        assert sample.gold is not None
+        found = correlate(sample.values, sample.gold, self.name).spearman
+        spearman = Figure(found, (Sample("spearman", sample.values, sample.gold),))
+        as_json = {**outcome.as_json, "spearman": {"all": round(found, 2)}}
+        return Outcome({**outcome.figures, "spearman": spearman}, as_json, outcome.listings)
+
+
 class OwnPairs(OwnSpec):
-    """Your own pairs (sentence1, sentence2, score): Spearman's correlation, or average precision of 0 and 1."""
+    """Your own pairs (sentence1, sentence2, score): Spearman's correlation; of 0 and 1 average precision, too."""
 
     kind: str = "pairs"
 
@@ -60,7 +81,7 @@ class OwnPairs(OwnSpec):
         """Graded, or the same and not the same."""
         found = read_own_pairs(self.table)
         if set(found.pairs.scores) <= {0.0, 1.0}:
-            return SamePairsTask(self, found.pairs), "average precision of pairs that mean the same", found.left_out
+            return OwnSamePairsTask(self, found.pairs), ONLY_0_AND_1.format(dev=as_typed("dev=")), found.left_out
         task = GradedTask(self, found.pairs, None)
         task.metrics = ("spearman",)
         return task, "Spearman's correlation with the scores", found.left_out

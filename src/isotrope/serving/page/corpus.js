@@ -45,7 +45,7 @@ function take(found, more) {
 }
 
 export function corpus() {
-  if (texts.length < 2) throw new Error("Paste or choose some text first: two lines at least.");
+  if (texts.length < 2) throw new Error("First paste two texts or more, choose a file, or use the example sentences.");
   return texts;
 }
 

@@ -79,7 +79,7 @@ function show() {
   byId("grade-place").textContent = over
     ? `All ${count(state.pairs.length, "pair")} seen, ${done} graded. Download them below.`
     : `Pair ${state.at + 1} of ${state.pairs.length}, ${done} graded`;
-  byId("pair").hidden = byId("grades").hidden = byId("grade-question").hidden = byId("pass").hidden = over;
+  byId("pair").hidden = byId("grades").hidden = byId("grade-question").hidden = byId("pass").hidden = byId("grade-keys").hidden = over;
   byId("pair-first").textContent = pair?.first ?? "";
   byId("pair-second").textContent = pair?.second ?? "";
   [...byId("grades").children].forEach((one, grade) => one.setAttribute("aria-pressed", String(state.grades[state.at] === grade)));
@@ -128,5 +128,9 @@ function scores() {
     element("p", {}, `Spearman correlation with ${count(done.length, "grade")}:`), element("ul", { class: "hits" }, ...items),
     element("p", { class: "hint" }, caution),
     element("p", {}, "With the downloaded file:"),
-    element("pre", {}, "isotrope evaluate MODEL MODEL --pairs grades.tsv\nisotrope train TEXT --model MODEL --dev grades.tsv --output runs/mine"));
+    element("pre", {}, ...unbroken("isotrope evaluate MODEL MODEL --pairs grades.tsv"), "\n",
+      ...unbroken("isotrope train TEXT --model MODEL --dev grades.tsv --output runs/mine")));
 }
+
+// A line that is too long breaks between words, never behind the dashes of an option.
+const unbroken = (line) => line.split(" ").flatMap((word) => [element("span", { class: "unbroken" }, word), " "]);

@@ -31,7 +31,7 @@ async function inText(query, model) {
 }
 
 async function inIndex(query, index) {
-  const found = await ask("/search", { query, index, k: FOUND });
+  const found = await ask("/search", { query, index, k: FOUND, strip_html: true });
   return found.hits.map((hit) => [hit.cosine, columns(hit.columns)]);
 }
 

@@ -54,4 +54,4 @@ def _hits(served: ServedIndex, vector: Any, request: SearchRequest) -> dict[str,
     except IsotropeError as error:
         said = str(error).replace(f"{served.index.files.folder}: ", "")  # where it lies is nobody's business
         raise RefusedError(422, said, "validation", param="where") from error
-    return found.as_dict()
+    return (found.without_html() if request.strip_html else found).as_dict()
