@@ -75,7 +75,7 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
 
     A folder that this gave is written to as it is: it gets its name with all that is in it.
     """
-    if target in _half_made:  # a second one beside it, of a name that nobody chose, would be found by nobody after a kill
+    if target in _half_made:  # one beside it would have a name that nobody looks for after a kill
         yield target
         return
     with _in_words(target):
