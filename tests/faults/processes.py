@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 150  # seconds after which a command hangs
-TOUCHES = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "sqlite3.connect"}  # of Python's audit
+CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "sqlite3.connect"}  # of Python's audit events
 
 
 @lru_cache
@@ -59,7 +59,7 @@ class Ended:
     out: str
     err: str
     seconds: float
-    touches: int  # how often it opened, named or removed a file
+    touches: int  # how often it opened a file to write to it, named or removed one
 
     @property
     def has_one_clear_line(self) -> bool:
@@ -170,12 +170,12 @@ def _hear_signals() -> None:
 
 
 def _count_touches(file: int, touch: tuple[int, int] | None) -> None:
-    """Writes a byte for each touch of a file, and has the signal come just before the one that is meant."""
+    """Writes a byte for each touch that changes a file, and has the signal come just before the one that is meant."""
     count = 0
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal count
-        if event in TOUCHES:
+        if event in CHANGES or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)):
             count += 1
             os.write(file, b".")
             if touch and count == touch[0]:
