@@ -129,6 +129,7 @@ VERBS: dict[str, Verb] = {
             ),
         ),
         "swept",
+        but=(*DATED, "result.json"),  # which says where the text lay
     ),
     "recipes copy": Verb(("recipes", "copy", "sg-opt", "mine.toml"), "mine.toml"),
 }
