@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 PATIENCE = 150  # seconds after which a command hangs
-TOUCHES = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "sqlite3.connect"}  # of Python's audit
+CHANGES = {"os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "sqlite3.connect"}  # of Python's audit events
 
 
 @lru_cache
@@ -59,7 +59,7 @@ class Ended:
     out: str
     err: str
     seconds: float
-    touches: int  # how often it opened, named or removed a file
+    touches: int  # how often it opened a file to write to it, named or removed one
 
     @property
     def has_one_clear_line(self) -> bool:
@@ -116,7 +116,8 @@ class _Started:
         arguments = [sys.executable, "-m", "isotrope", *self.command.arguments]
         out, err = (os.open(file, os.O_WRONLY) for file in self.said)
         where: Any = {"cwd": self.command.folder, "env": os.environ | self.command.environment}
-        self.process = subprocess.Popen(arguments, stdout=out, stderr=err, start_new_session=True, **where)
+        where |= {"start_new_session": True, "preexec_fn": _hear_signals}
+        self.process = subprocess.Popen(arguments, stdout=out, stderr=err, **where)
         self.pid, self.kill = self.process.pid, self.process.kill
         os.close(out)
         os.close(err)
@@ -146,7 +147,7 @@ def _main(command: Command, out: Path, err: Path, touches: Path) -> None:
     sys.stdout, sys.stderr = open(1, "w", closefd=False), open(2, "w", closefd=False)  # noqa: SIM115
     os.setsid()
     faulthandler.dump_traceback_later(PATIENCE - 20)  # where it hangs, if it does
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # until the command begins to listen
+    _hear_signals()  # until the command begins to listen
     os.environ |= command.environment
     os.chdir(command.folder)
     torch.set_num_threads(1)
@@ -158,18 +159,23 @@ def _main(command: Command, out: Path, err: Path, touches: Path) -> None:
     try:
         main(command.arguments)
     finally:
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)  # what comes now would be heard by multiprocessing
+        _hear_signals()  # what comes now would be heard by multiprocessing
         atexit._run_exitfuncs()  # which that leaves out
 
 
+def _hear_signals() -> None:
+    """As a shell starts a command, even where this was started with nohup or in the background."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def _count_touches(file: int, touch: tuple[int, int] | None) -> None:
-    """Writes a byte for each touch of a file, and has the signal come just before the one that is meant."""
+    """Writes a byte for each touch that changes a file, and has the signal come just before the one that is meant."""
     count = 0
 
     def audit(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal count
-        if event in TOUCHES:
+        if event in CHANGES or (event == "open" and arguments[2] & (os.O_WRONLY | os.O_RDWR)):
             count += 1
             os.write(file, b".")
             if touch and count == touch[0]:

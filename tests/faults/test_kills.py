@@ -6,6 +6,7 @@ import random
 import shutil
 import signal
 from collections import Counter
+from itertools import cycle
 from pathlib import Path
 
 import pytest
@@ -22,15 +23,18 @@ HANDFUL = ("train", "encode", "baseline whitening")
 
 @pytest.mark.parametrize("name", VERBS if LONG else HANDFUL)
 def test_ended_and_given_again(name: str, fresh: Fresh, wanted: Wanted, chance: random.Random) -> None:
-    """Half of them at any moment, half at any touch of a file."""
+    """Half of them at any moment, half as a file is opened to be written to, named or removed: each such touch once
+    before any comes twice.
+    """
     whole, counts = wanted(name), Counter[str]()
+    touches = cycle(chance.sample(range(1, whole.touches + 1), whole.touches))
     lasting = [whole.seconds]  # of the last ones that came to their end
     for k in range(LONG or 1):
         number = chance.choice((signal.SIGKILL, *GENTLE)) if LONG else GENTLE[len(name) % 3]
         folder = fresh(name)
         command = VERBS[name].command(folder)
         if k % 2:
-            command.touch = chance.randint(1, whole.touches), number
+            command.touch = next(touches), number
             ended = command.run()
         else:
             moment = chance.uniform(0, sum(lasting) / len(lasting))
@@ -42,7 +46,10 @@ def test_ended_and_given_again(name: str, fresh: Fresh, wanted: Wanted, chance: 
         lasting = [*lasting, *filter(None, [seconds])][-9:]
         shutil.rmtree(folder)
     if LONG:
-        print(f"FIGURES kills {name}: {dict(counts)}", flush=True)
+        print(
+            f"FIGURES kills {name}: {dict(counts)}, {min(LONG // 2, whole.touches)} of {whole.touches} touches",
+            flush=True,
+        )
 
 
 @pytest.mark.skipif(not LONG, reason="only in the long run: make faults")

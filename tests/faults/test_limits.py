@@ -16,7 +16,7 @@ from .verbs import VERBS, prepare, same_or_said
 
 pytestmark = pytest.mark.xdist_group("faults")
 
-HANDFUL = ("encode",)
+HANDFUL = ("encode", "baseline whitening", "pretrain")
 MEGABYTE = 2**20
 Mount = Callable[[str], None]
 

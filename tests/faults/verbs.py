@@ -72,7 +72,7 @@ VERBS: dict[str, Verb] = {
         True,
     ),
     "pretrain": Verb(
-        ("pretrain", "more.txt", "-o", "run", *BERT, "--steps", "9", "--batch-tokens", "256", "--save-steps", "3"),
+        ("pretrain", "most.txt", "-o", "run", *BERT, "--steps", "9", "--batch-tokens", "256", "--save-steps", "3"),
         "run",
         True,
     ),
@@ -84,7 +84,7 @@ VERBS: dict[str, Verb] = {
     "baseline whitening": Verb(
         ("baseline", "whitening", "text.txt", "-o", "white", "-m", "model", "--dim", "8"), "white"
     ),
-    "baseline flow": Verb(("baseline", "flow", "text.txt", "-o", "flow", "-m", "model", "--steps", "3"), "flow"),
+    "baseline flow": Verb(("baseline", "flow", "more.txt", "-o", "flow", "-m", "model", "--steps", "3"), "flow"),
     "evaluate": Verb(("evaluate", "model", "--tasks", "bundled", "-o", "e.json"), "e.json"),
     "index": Verb(("index", "text.txt", "-o", "found.index", "-m", "model", "--batch-size", "1"), "found.index"),
     "duplicates": Verb(("duplicates", "text.txt", "-o", "d.parquet", "-m", "model"), "d.parquet"),
@@ -115,7 +115,7 @@ VERBS: dict[str, Verb] = {
     "push": Verb(("push", "trained", "my/name", "--dry-run", "pushed"), "pushed", reads_run=True),
     "layers": Verb(("layers", "model", "-o", "l.png"), "l.png"),
     "inspect": Verb(("inspect", "model", "text.txt", "--plot", "i.png"), "i.png"),
-    "encode shards": Verb(("encode", "text.txt", "-o", "x", "-m", "model", "--shard-size", "30"), "x"),
+    "encode shards": Verb(("encode", "text.txt", "-o", "x", "-m", "model", "--shard-size", "20"), "x"),
     "sweep": Verb(
         (
             *("sweep", "simcse", "text.txt", "-o", "swept", "-m", "model", "--seeds", "1", "--tasks", "bundled"),
@@ -129,6 +129,7 @@ VERBS: dict[str, Verb] = {
             ),
         ),
         "swept",
+        but=(*DATED, "result.json"),  # which says where the text lay
     ),
     "recipes copy": Verb(("recipes", "copy", "sg-opt", "mine.toml"), "mine.toml"),
 }
@@ -136,10 +137,11 @@ VERBS: dict[str, Verb] = {
 
 def prepare(folder: Path, model: Path, trained: Path | None = None) -> None:
     """What the verbs read: sentences, pairs, labelled pairs, recipes, a small model, and a run if there is one."""
-    work, texts = folder / "work", bundled_sentences()[:80]
+    work, texts = folder / "work", bundled_sentences()[:48]
     work.mkdir(parents=True, exist_ok=True)
     (work / "text.txt").write_text("\n".join(texts) + "\n")
-    (work / "more.txt").write_text("\n".join(bundled_sentences()) + "\n")
+    (work / "more.txt").write_text("\n".join(bundled_sentences()[:400]) + "\n")
+    (work / "most.txt").write_text("\n".join(bundled_sentences()) + "\n")
     rows = [f"{one}\t{other}" for one, other in pairwise(texts)]
     (work / "pairs.tsv").write_text("\n".join(["de\ten", *rows]) + "\n")
     labels = ("entailment", "neutral", "contradiction")

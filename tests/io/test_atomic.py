@@ -211,3 +211,19 @@ os.kill(os.getpid(), signal.SIGKILL)
     with pytest.raises(IsotropeError, match="exists already"), whole_folder(target):
         pass
     assert content(target.parent) == ["model/new.txt" if renames == 2 else "model/old.txt"]
+
+
+def test_of_a_folder_in_a_folder_that_is_half_made_a_kill_leaves_nothing_for_ever(target: Path) -> None:
+    program = f"""
+import os, signal
+from pathlib import Path
+from isotrope.io.atomic import whole_folder
+with whole_folder(Path({str(target)!r}), force=True) as made, whole_folder(made, force=True) as inner:
+    (inner / "new.txt").write_text("new")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", program]).returncode == -9
+    with whole_folder(target, force=True) as made, whole_folder(made, force=True) as inner:
+        (inner / "new.txt").write_text("new")
+    assert list(target.parent.iterdir()) == [target]
+    assert content(target) == ["new.txt"]

@@ -40,7 +40,6 @@ def test_what_people_edit_and_add_is_not_looked_at(folder: Path) -> None:
 CHANGES: dict[str, Callable[[Path], object]] = {
     "a.bin is not the file that was saved": lambda folder: (folder / "a.bin").write_text("Content of a.bin"),
     "inner/b c.json is missing": lambda folder: (folder / "inner" / "b c.json").unlink(),
-    "SHA256SUMS is damaged": lambda folder: (folder / SUMS).write_bytes((folder / SUMS).read_bytes()[:30]),
 }
 
 
@@ -50,7 +49,21 @@ def test_a_change_is_told(folder: Path, message: str) -> None:
     assert changed_since(folder) == message
 
 
-@pytest.mark.parametrize("name", ["../outside", "/etc/passwd"])
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda sums: sums[:30],
+        lambda sums: b"g" + sums[1:],
+        lambda sums: sums.replace(b"\n", b"\xff"),
+        lambda sums: b"\n",
+    ],
+)
+def test_sums_that_are_damaged_themselves_are_told_as_such(folder: Path, damage: Callable[[bytes], bytes]) -> None:
+    (folder / SUMS).write_bytes(damage((folder / SUMS).read_bytes()))
+    assert changed_since(folder) == "SHA256SUMS is damaged"
+
+
+@pytest.mark.parametrize("name", ["../outside", "/etc/passwd", "a\x07.bin", "a\ufffd.bin", "a" * 300])
 def test_it_looks_nowhere_else(folder: Path, name: str) -> None:
     (folder / SUMS).write_text(f"{'0' * 64}  {name}\n")
     assert changed_since(folder) == "SHA256SUMS is damaged"

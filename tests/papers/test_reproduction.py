@@ -96,6 +96,11 @@ def test_what_is_done_is_not_done_again_and_what_was_cut_off_goes_on(
     again = reproduce(mine, model=tiny, seeds=1, output=out)
     assert figures.read_text() == before
     assert again.markdown() == first.markdown()
+    figures.unlink()
+    (run / "result.json").unlink()
+    (run / "checkpoint-2").mkdir()  # as if it had been killed while it removed what only a run that goes on needs
+    assert reproduce(mine, model=tiny, seeds=1, output=out).markdown() == first.markdown()
+    assert not (run / "checkpoint-2").exists()
 
 
 def test_a_run_that_another_process_makes_is_left_to_it(text: Path, tiny: str, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ SETTINGS: dict[str, st.SearchStrategy[Any]] = {
     "training.batch_size": st.integers(2, 10**6),
     "training.learning_rate": st.floats(1e-12, 1, exclude_min=True),
     "training.warmup": st.floats(0, 1).map(str),
-    "training.betas": st.tuples(st.floats(0, 1), st.floats(0, 1)),
+    "training.betas": st.tuples(*[st.floats(0, 1, exclude_max=True)] * 2),
     "training.patience": st.none() | st.integers(1, 50),
     "training.dropout": st.sampled_from(["default", "0.1", 0]),
     "training.report_to": st.lists(st.sampled_from(["wandb", "tensorboard"])),
@@ -112,7 +112,9 @@ SETTINGS: dict[str, st.SearchStrategy[Any]] = {
 TEMPERATURE = {"objective.temperature": st.floats(1e-300, 1e300).map(repr)}
 OF_KINDS: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "sg-opt": {
-        "guide.layers": st.lists(st.integers(0, 99), min_size=1),
+        "guide": st.lists(st.integers(0, 99), min_size=1).map(
+            lambda found: {"layers": found, "first_layer": "default"}
+        ),
         "heads.projection": st.integers(1, 10**5).map(lambda width: {"width": width, "ratio": "default"}),  # not both
         "training.drop_last": st.sampled_from(["true", "false", True, False]),
         **TEMPERATURE,

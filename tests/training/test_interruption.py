@@ -41,12 +41,27 @@ def test_a_signal_ends_the_run_with_a_checkpoint(make: Make, number: int, code: 
     assert [line["step"] for line in lines(resumed)] == [line["step"] for line in lines(wanted)]
 
 
-def test_a_second_signal_ends_the_process_as_usual() -> None:
+def hear(signals: int, seen: list[str]) -> None:
     with stop_requests() as request:
-        os.kill(os.getpid(), signal.SIGINT)
-        assert request.signal == signal.SIGINT
-        with pytest.raises(KeyboardInterrupt):
+        for _ in range(signals):
             signal.raise_signal(signal.SIGINT)
+            assert request.signal == signal.SIGINT
+            seen.append("went on")
+
+
+def test_a_second_signal_ends_the_process_as_usual() -> None:
+    seen: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        hear(2, seen)
+    assert seen == ["went on"]
+
+
+def test_a_signal_after_the_last_step_is_not_lost() -> None:
+    """Or a sweep would go on with its next run."""
+    seen: list[str] = []
+    with pytest.raises(KeyboardInterrupt):
+        hear(1, seen)
+    assert seen == ["went on"]
 
 
 def test_a_closed_terminal_does_not_end_what_was_started_with_nohup() -> None:

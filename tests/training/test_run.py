@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import shutil
 from collections.abc import Callable
@@ -20,6 +21,7 @@ from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import Corpus, build_corpus
 from isotrope.text.plan import held_out_rows, plan_batches
+from isotrope.training import checkpoints
 from isotrope.training.run import train
 from isotrope.training.run_folder import differences
 from isotrope.training.teacher_cache import VectorCache
@@ -171,6 +173,28 @@ def test_what_is_done_stays_as_it_is(done: tuple[Path, dict[str, Any]]) -> None:
     encoder = train(**arguments, resume=True)
     assert {path: seen for path, seen in begun(run).items() if "corpus" not in path} == before
     assert np.array_equal(encoder.encode(TEXTS[:3]), isotrope.load(run / "encoder").encode(TEXTS[:3]))
+
+
+@pytest.mark.parametrize(
+    ("written", "advice"), [(0, "is none; .* then start it again"), (1, "is checkpoint-2; .* then resume the run")]
+)
+def test_after_a_full_disk_what_is_advised_works(
+    done: tuple[Path, dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, written: int, advice: str
+) -> None:
+    run, arguments = done[0], done[1] | {"output": tmp_path / "run"}
+    save = checkpoints._manifest
+
+    def until_it_is_full(*given: Any) -> Any:
+        if len(list((tmp_path / "run").glob("checkpoint-*"))) == written:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return save(*given)
+
+    monkeypatch.setattr(checkpoints, "_manifest", until_it_is_full)
+    with pytest.raises(IsotropeError, match=advice):
+        train(**arguments)
+    monkeypatch.undo()
+    train(**arguments, resume="resume" in advice)
+    assert differ(encoder_of(tmp_path / "run"), encoder_of(run)) == []
 
 
 def test_there_must_be_something_to_resume(small: str, tmp_path: Path) -> None:

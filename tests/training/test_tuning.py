@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -112,6 +113,21 @@ def test_killed_between_trials_and_resumed_it_finds_the_same(
     assert all(torch.equal(found[key], wanted[key]) for key in wanted)
     again = tune(TEXTS, small, folder, resume=True, **arguments)
     assert findings(again) == findings(whole)
+
+
+def test_a_trial_that_is_damaged_begins_anew_and_is_not_lost_to_the_choice(
+    whole: isotrope.Tuning, small: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    folder = shutil.copytree(whole.folder, tmp_path / "run")
+    shutil.rmtree(folder / "encoder")
+    tuning = json.loads((folder / "tuning.json").read_text())
+    last = tuning["trials"].pop()
+    (folder / "tuning.json").write_text(json.dumps(tuning | {"beside": None}))
+    (folder / last["folder"] / "corpus" / "corpus.json").write_text("{")
+    (folder / "text.parquet").write_bytes(b"PAR1")
+    found = tune(TEXTS, small, folder, budget="9h", candidates=CANDIDATES, resume=True)
+    assert findings(found) == findings(whole)
+    assert f"{last['recipe']} begins anew: " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from isotrope.io.hashes import digest
 STEM = 40  # characters of a name that its partial file keeps: the whole must fit into 255 bytes
 ABANDONED = 24 * 3600  # seconds after which a partial file of another machine or container is taken for left behind
 PARTIAL, REPLACED = "partial", "replaced"
+_half_made: set[Path] = set()  # folders that this process is writing
 
 
 def check_output(path: Path, endings: Collection[str], *, force: bool = False) -> None:
@@ -71,13 +72,19 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
 
     With `force` a folder that is there already is moved aside, and removed when the new one is in place. What a killed
     process left behind is tidied up first; an old folder that it had moved aside goes back to its place.
+
+    A folder that this gave is written to as it is: it gets its name with all that is in it.
     """
+    if target in _half_made:  # one beside it would have a name that nobody looks for after a kill
+        yield target
+        return
     with _in_words(target):
         _restore(target)
         check_folder(target, force=force)
         target.parent.mkdir(parents=True, exist_ok=True)
         made = _beside(target, PARTIAL)
         made.mkdir()
+        _half_made.add(made)
         try:
             yield made
             for entry in sorted(made.rglob("*")):
@@ -85,6 +92,7 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
             sync(made)
             _put_in_place(made, target)
         finally:
+            _half_made.discard(made)
             shutil.rmtree(made, ignore_errors=True)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from pathlib import Path
 
 from isotrope.io.hashes import sha256
 
 SUMS = "SHA256SUMS"
-DIGITS = 64
+LINE = re.compile("([0-9a-f]{64})  (.+)")
+LONGEST = 250  # of the names here; of several lines that became one, more than a system knows
 
 
 def write_sums(folder: Path, *, but: Collection[str] = ()) -> None:
@@ -26,9 +28,15 @@ def changed_since(folder: Path) -> str | None:
     if not (folder / SUMS).is_file():
         return None
     for line in (folder / SUMS).read_text(encoding="utf-8", errors="replace").splitlines():
-        wanted, name = line[:DIGITS], line[DIGITS + 2 :]
+        found = LINE.fullmatch(line)
+        wanted, name = found.groups() if found else ("", "")
         file = folder / name
-        if not name or ".." in Path(name).parts or Path(name).is_absolute():
+        if (
+            not name.isprintable()
+            or "\ufffd" in name
+            or not 0 < len(name) < LONGEST
+            or {"..", "/"} & set(Path(name).parts)
+        ):
             return f"{SUMS} is damaged"
         if not file.is_file():
             return f"{name} is missing"

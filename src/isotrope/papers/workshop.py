@@ -30,6 +30,7 @@ from isotrope.io.names import RUN
 from isotrope.papers.jobs import Job, baseline_fields
 from isotrope.papers.points import POINTS, Points
 from isotrope.papers.texts import Texts
+from isotrope.training.record import RECORD
 from isotrope.training.run import train
 from isotrope.training.run_folder import LOG, read_json, stage_folders
 from isotrope.training.run_log import read_log
@@ -59,9 +60,9 @@ class Workshop:
         return Texts(self.folder / "texts", self.data)
 
     def is_trained(self, job: Job) -> bool:
-        """Whether there is nothing left to train for it."""
-        training = job.training
-        return training is None or (self.run_of(training) / "encoder" / "modules.json").is_file()
+        """Whether there is nothing left to train for it, nor to tidy up after."""
+        run = self.run_of(job.training) if job.training else None
+        return run is None or all((run / name).is_file() for name in ("encoder/modules.json", RECORD))
 
     def figures(self, job: Job) -> Figures:
         """What is known of it so far."""

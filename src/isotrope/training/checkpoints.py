@@ -30,6 +30,7 @@ from torch import nn
 from isotrope.io.atomic import whole_folder
 from isotrope.io.errors import IsotropeError, one_line
 from isotrope.io.hashes import file_digest
+from isotrope.training.run_folder import RUN, worth_resuming
 
 WEIGHTS = "model.safetensors"
 STATE = "state.json"
@@ -101,6 +102,10 @@ def check_origin(checkpoint: Path, world: int, *, other_processes: bool = False)
     return f"{checkpoint.name} was made elsewhere ({', '.join(differing)}); the last digits may differ"
 
 
+class UnwrittenError(IsotropeError):
+    """A file of a run could not be written."""
+
+
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """One line about what keeps a file of a run from being written: a full disk, most often."""
@@ -109,8 +114,9 @@ def writing(path: Path) -> Iterator[None]:
     except (OSError, RuntimeError, SafetensorError) as error:  # the last two are how torch and safetensors put it
         kept = last_checkpoint(path.parent)
         why = one_line(str(error), 150)
-        next_step = "resume the run" if kept else "start it again"  # one that had not begun is removed
-        raise IsotropeError(
+        run = path.parent.parent if (path.parent.parent / RUN).is_file() else path.parent  # of a stage, or this
+        next_step = "resume the run" if worth_resuming(run) else "start it again"  # one that is not is removed
+        raise UnwrittenError(
             f"{path} could not be written ({why}); the last whole checkpoint is {kept.name if kept else 'none'}; "
             f"free some space, then {next_step}"
         ) from error

@@ -32,7 +32,8 @@ class StopRequest:
 
 @contextmanager
 def stop_requests() -> Iterator[StopRequest]:
-    """Takes note of the first signal instead of ending; a second one ends the process as usual.
+    """Takes note of the first signal instead of ending; a second one ends the process as usual, and so does the first
+    if nobody acted on it by the end: it came after the last step.
 
     Signals can be handled in the main thread only; elsewhere nothing is changed.
     """
@@ -56,3 +57,5 @@ def stop_requests() -> Iterator[StopRequest]:
         yield request
     finally:
         restore()
+    if request.signal is not None:
+        signal.raise_signal(request.signal)

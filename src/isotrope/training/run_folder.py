@@ -87,6 +87,11 @@ def stage_folders(folder: Path, recipe: Recipe) -> list[Path]:
     return [folder] if count == 1 else [folder / f"stage-{number + 1}" for number in range(count)]
 
 
+def worth_resuming(folder: Path) -> bool:
+    """Whether a run has something that took long; else nothing is lost if it is started again."""
+    return any(path for name in (*UNFINISHED, "encoder") for path in folder.rglob(name))
+
+
 def tidy(folder: Path) -> None:
     """Removes what only a run that goes on needs of a stage: checkpoints, what frozen encoders made of the text."""
     for name in UNFINISHED:

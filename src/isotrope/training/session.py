@@ -34,7 +34,7 @@ from isotrope.training.assemble import (
 )
 from isotrope.training.automatic import Outcome, Purpose, decide, is_raw
 from isotrope.training.bar import RunBar
-from isotrope.training.checkpoints import writing
+from isotrope.training.checkpoints import UnwrittenError, writing
 from isotrope.training.frozen import FrozenEncoders
 from isotrope.training.loop import MEMORY_ADVICE
 from isotrope.training.monitor import Monitor, Score
@@ -44,13 +44,13 @@ from isotrope.training.result import judged
 from isotrope.training.run_folder import (
     LOG,
     RUN,
-    UNFINISHED,
     check_run,
     differences,
     locked,
     read_json,
     stage_folders,
     tidy,
+    worth_resuming,
 )
 from isotrope.training.stage_loop import stage_loop
 from isotrope.training.stage_text import MONITORED_ROWS, StageText, read_stage_text, tell
@@ -100,9 +100,9 @@ class Session:
             try:
                 with enough_memory(MEMORY_ADVICE):
                     yield
-            except Exception:
+            except Exception as error:
                 if not resume:
-                    self._forget()
+                    self._forget(error)
                 raise
 
     def run(
@@ -229,12 +229,13 @@ class Session:
         untuned = self.begin().with_pooling(self.recipe.stages[-1].pooling.evaluation)
         return {"before": round(score(untuned), 2), "after": round(score(encoder), 2)}
 
-    def _forget(self) -> None:
-        """Removes the folder of a run that failed before it began, so that the corrected command finds it free."""
-        if is_main_process():
+    def _forget(self, error: Exception) -> None:
+        """Removes the folder of a run that failed before it began, so that the corrected command finds it free; and of
+        one whose first file could not be written.
+        """
+        if is_main_process() and not worth_resuming(self.folder):
             only_step_0 = all(log.read_text().count("\n") == 1 for log in self.folder.rglob(LOG))
-            took_long = [path for name in UNFINISHED for path in self.folder.rglob(name)]
-            if only_step_0 and not took_long:
+            if only_step_0 or isinstance(error, UnwrittenError):
                 shutil.rmtree(self.folder)
 
     def _made(self, folder: Path, started: Encoder) -> Encoder:

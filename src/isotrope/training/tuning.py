@@ -47,6 +47,8 @@ from isotrope.training.tuning_text import TuningText, read_tuning_text
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
+    from isotrope.training.result import Run
+
 TIMED = 128  # texts that are encoded to find out how fast the encoder is
 BUDGET = "20m"
 
@@ -220,9 +222,7 @@ class _Search:
             shutil.rmtree(there)
         chosen = candidate.settings(planned.steps, self.text.learnt) if planned.steps else {}
         try:
-            run = train(
-                self.text.file, candidate.recipe, output=there, set=chosen, resume=there.exists(), **self.options
-            )
+            run = self._trained(candidate, there, chosen)
         except Interrupted:
             raise
         except IsotropeError as error:
@@ -233,6 +233,18 @@ class _Search:
         judged = self.text.judged
         found = compare(self.start, run.encoder, judged) if judged else None
         return Trial.judged(planned, rung, name, run.steps, scores, found, self.purpose, raw=self.raw)
+
+    def _trained(self, candidate: Candidate, there: Path, chosen: dict[str, Any]) -> Run:
+        """A trial that can't be resumed, for what is damaged in it, would be lost to the choice: it begins anew."""
+        if there.exists():
+            try:
+                return train(self.text.file, candidate.recipe, output=there, set=chosen, resume=True, **self.options)
+            except Interrupted:
+                raise
+            except IsotropeError as error:
+                self.display.say(f"{candidate.name} begins anew: {one_line(str(error), 200)}")
+                shutil.rmtree(there)
+        return train(self.text.file, candidate.recipe, output=there, set=chosen, **self.options)
 
     def _going_on(self, rung: int, contenders: list[Contender]) -> list[Contender]:
         """The better half of those that have steps, with what they really cost."""

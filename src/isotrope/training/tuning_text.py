@@ -67,7 +67,7 @@ def read_tuning_text(
     left = np.setdiff1d(np.arange(len(corpus)), rows)
     if not len(left):
         raise IsotropeError(f"{corpus}: no text is left to learn from; give more text")
-    _write(corpus, left, folder / LEARNT)
+    _write(corpus, left, folder / LEARNT)  # also where it is there: it may have been damaged since
     about = round(len(left) * len(texts) / len(rows)) if rows else len(left)  # where documents are split, more
     sample: list[str] = corpus.rows(left[:FEWEST].tolist())["text"]
     return TuningText(folder / LEARNT, about, sample, texts if distinct >= FEWEST else [])
@@ -77,8 +77,6 @@ def _write(corpus: Corpus, rows: IntArray, file: Path) -> None:
     import pyarrow  # slow to import
     from pyarrow import parquet
 
-    if file.is_file():
-        return
     schema = pyarrow.schema({"text": pyarrow.string()})
     with whole_or_nothing(file) as path, parquet.ParquetWriter(path, schema) as writer:
         for start in range(0, len(rows), CHUNK_ROWS):
