@@ -35,7 +35,7 @@ faults: $(VENV)/ready
 
 # the report and the server's page as people see them; needs chromium
 pictures: $(VENV)/ready
-	$(BIN)/python tests/pictures.py pictures
+	$(BIN)/python tests/surfaces.py pictures
 
 # files, recipes, settings and command lines that make no sense, so many of each
 FUZZ ?= 20000

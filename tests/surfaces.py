@@ -1,6 +1,6 @@
 """Every surface as a picture, to be looked at: the report and the server's page, wide and narrow, light and dark.
 
-    python tests/pictures.py FOLDER [--run RUN]... [--only report|page]
+    python tests/surfaces.py FOLDER [--run RUN]... [--only report|page]
 
 Needs playwright and a chromium. Without `--run` two short runs are made on a messy table of the package's sentences.
 Looking is the test: text that is cut off or overlaps, colours that can't be read, a page that is wider than the screen
