@@ -42,7 +42,7 @@ class Job:
 
     inputs: Sequence[Any]
     lengths: Sequence[int]
-    came: int = 0  # as the how many-th
+    came: int = 0  # its place in the order in which jobs came
     done: Future[Floats] = field(default_factory=Future)
     order: deque[int] = field(init=False)
     rows: dict[int, Any] = field(default_factory=dict)
