@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
 from collections import Counter
@@ -67,12 +68,17 @@ def each_damaged(what: str, pristine: Path, where: str, use: Use, chance: random
         print(f"FIGURES damage {what}: {len(taken)} of {len(files)} files, {dict(counts)}", flush=True)
 
 
+def checkpoints(made: Path) -> int:
+    """How many a run has; `os.walk` does not mind folders that the run removes meanwhile."""
+    return sum(name.startswith("checkpoint-") for _, folders, _ in os.walk(made) for name in folders)
+
+
 def begun(name: str, folder: Path) -> None:
     """Runs a verb, and takes away what it made; a run is killed when it has its checkpoints."""
     verb = VERBS[name]
     if verb.run:
         made = folder / "work" / verb.made
-        verb.command(folder).run(when=lambda: len(list(made.rglob("checkpoint-*"))) == RUNS[name])
+        verb.command(folder).run(when=lambda: checkpoints(made) == RUNS[name])
         assert not (made / "encoder").exists()
         return
     done = verb.command(folder).run()
