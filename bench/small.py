@@ -86,7 +86,8 @@ def grow_student(start: Path, counts: Counter[str], folder: Path) -> None:
     """The earlier one with more words, the most frequent first, each where its teacher's vector would put it."""
     student = SentenceTransformer(str(start), device="cpu").float()
     old = in_order(student.tokenizer)
-    lacking = [word for word, _ in counts.most_common() if word not in set(old)][:ADDED]
+    known = set(old)
+    lacking = [word for word, _ in counts.most_common() if word not in known][:ADDED]
     tokenizer = smaller_tokenizer([*old, *lacking])
     model = student[0].auto_model
     table = model.embeddings.word_embeddings.weight.detach().numpy()  # (words, WIDTH)
