@@ -9,9 +9,9 @@ from pathlib import Path
 
 from isotrope.io import leases
 from isotrope.io.atomic import holder
-from isotrope.io.leases import leased
+from isotrope.io.leases import leased, remove_abandoned
 
-NOBODY = 2**22 + 1  # more than Linux gives out
+NOBODY = 2**22 + 1  # a process number beyond those that Linux gives out
 
 
 def test_one_has_it_until_it_is_given_back(tmp_path: Path) -> None:
@@ -47,6 +47,14 @@ def test_that_of_a_process_that_has_ended_is_taken_over(tmp_path: Path) -> None:
     with leased(file) as mine:
         assert mine
         assert file.read_text() == holder()
+
+
+def test_what_is_left_of_one_that_has_ended_is_removed_and_no_other(tmp_path: Path) -> None:
+    for name, of in (("ended", f"{holder().partition('-')[0]}-{NOBODY}"), ("mine", holder()), ("there", "another-1")):
+        (tmp_path / name).write_text(of)
+        remove_abandoned(tmp_path / name)
+    remove_abandoned(tmp_path / "none")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["mine", "there"]
 
 
 def test_another_machine_is_believed_until_it_is_silent_for_long(tmp_path: Path) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import isotrope
+from isotrope.io.atomic import holder
 from isotrope.io.errors import IsotropeError
 from isotrope.papers.sweeping import grid_table
 from isotrope.text import bundled_sentences
 
+NOBODY = 2**22 + 1  # a process number beyond those that Linux gives out
 SHORT = {"training.steps": 2, "training.batch_size": 4}
 
 
@@ -51,6 +54,9 @@ def test_it_runs_and_is_read_the_second_time(tiny: str, tmp_path: Path) -> None:
     assert low != high
     before = {file: file.stat().st_mtime_ns for file in tmp_path.rglob("figures/*.json")}
     assert len(before) == 3  # the untuned encoder too
+    lease = tmp_path / "leases" / next(iter(before)).stem  # of one that was killed as it gave it back
+    lease.write_text(holder().replace(str(os.getpid()), str(NOBODY)))
     assert isotrope.sweep("simcse", text, grid, **given).json() == found.json()
+    assert not lease.exists()
     assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("figures/*.json")} == before
     assert (tmp_path / "sweep.png").is_file()

@@ -38,6 +38,12 @@ def leased(file: Path) -> Iterator[bool]:
         file.unlink(missing_ok=True)
 
 
+def remove_abandoned(file: Path) -> None:
+    """Of work that is done: the lease of one who was ended in the moment of giving it back."""
+    if file.is_file():
+        _taken_over(file)
+
+
 def _created(file: Path) -> bool:
     try:
         descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY)

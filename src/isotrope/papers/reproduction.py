@@ -171,6 +171,9 @@ class _Plan:
         display, left = Display("reproduce"), [job for job in self.all_jobs if not self._is_done(job)]
         if sum(job.recipe is not None for job in left) >= WORTH_TIMING:
             display.say(f"{len(left)} of {len(self.all_jobs)} to do, about {shown_duration(self.seconds())}")
+        for job in self.all_jobs:
+            if job not in left:
+                self.workshop.tidy(job)
         for number, job in enumerate(left, 1):
             display.say(f"{number} of {len(left)}: {job.name}")
             try:

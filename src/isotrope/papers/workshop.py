@@ -25,7 +25,7 @@ from isotrope.evaluation import evaluate
 from isotrope.evaluation.models import Model, open_model
 from isotrope.evaluation.tasks import Task, load_pairs
 from isotrope.io.atomic import whole_or_nothing
-from isotrope.io.leases import leased
+from isotrope.io.leases import leased, remove_abandoned
 from isotrope.io.names import RUN
 from isotrope.papers.jobs import Job, baseline_fields
 from isotrope.papers.points import POINTS, Points
@@ -91,7 +91,7 @@ class Workshop:
         """
         if self.is_done(job, tasks, shown):
             return self.figures(job)
-        with leased(self.folder / "leases" / job.name) as mine:
+        with leased(self._lease(job)) as mine:
             if not mine:
                 return None
             encoder = self._encoder(job)
@@ -104,6 +104,10 @@ class Workshop:
                 pairs = load_pairs(shown.task, data=self.data, split=shown.split)
                 self._write(self._points_file(job, shown), POINTS[shown.kind](open_model(encoder), pairs))
             return found
+
+    def tidy(self, job: Job) -> None:
+        """Removes what one that was ended while it gave back its lease has left of a job that is done."""
+        remove_abandoned(self._lease(job))
 
     def path(self, job: Job) -> list[dict[str, float]]:
         """What the log of its last stage has of every evaluation; nothing where nothing was trained."""
@@ -167,6 +171,9 @@ class Workshop:
         file.parent.mkdir(parents=True, exist_ok=True)
         with whole_or_nothing(file) as path:
             path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+
+    def _lease(self, job: Job) -> Path:
+        return self.folder / "leases" / job.name
 
     def _file(self, job: Job) -> Path:
         return self.folder / "figures" / f"{job.name}.json"
