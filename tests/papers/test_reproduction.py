@@ -115,11 +115,21 @@ def test_a_run_that_another_process_makes_is_left_to_it(text: Path, tiny: str, t
 
 
 def test_a_row_that_fails_leaves_the_others(text: Path, tiny: str, tmp_path: Path) -> None:
-    rows = [{"name": "too deep", "run": {"pooling": "mean@9"}}, {"name": "mean", "run": {"pooling": "mean"}}]
+    rows = [{"name": name, "run": {"pooling": name}} for name in ("mean@9", "cls@9", "mean")]
     found = reproduce(table(text, rows=rows, columns=COLUMNS[:1]), model=tiny, output=tmp_path / "out")
-    assert not found.rows[0].seeds
+    assert [len(one.seeds) for one in found.rows] == [0, 0, 1]
     assert "9" in found.rows[0].problem
-    assert found.rows[1].seeds
+    (note,) = (note for note in found.notes() if note.startswith("Not measured"))  # each reason once
+    assert note.startswith("Not measured: mean@9, cls@9: this encoder's layers are 0 to")
+
+
+def test_what_cannot_be_run_is_said_before_it_is_tried(text: Path, tiny: str, tmp_path: Path) -> None:
+    given: dict[str, Any] = {"model": tiny, "seeds": 1, "output": tmp_path / "out", "dry_run": True}
+    found = reproduce(table(text, rows=ROWS[:2]), **given, text=tmp_path / "nowhere.txt")
+    notes = "\n".join(found.notes())
+    assert "Not measured: tuned: " in notes
+    assert "nowhere.txt" in notes
+    assert "All of it is trained" not in notes
 
 
 def test_a_quick_budget_takes_a_few_steps_and_says_so(text: Path, tiny: str, tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 from isotrope.encoders import load
 from isotrope.io.atomic import whole_or_nothing
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, one_line
 from isotrope.papers.jobs import Job
 from isotrope.papers.published import Budget
 from isotrope.papers.workshop import Workshop
@@ -48,6 +48,7 @@ class Clock:
     def __init__(self, workshop: Workshop) -> None:
         self.workshop, self.file = workshop, workshop.folder / "clock.json"
         self.known: dict[str, Any] = read_json(self.file) if self.file.is_file() else {}
+        self.problems: dict[str, str] = {}  # by job: why it can't be run
 
     def seconds(self, jobs: Sequence[Job]) -> float:
         """Of all trainings that are not done yet; reading, fitting and measuring are quick beside them."""
@@ -55,16 +56,18 @@ class Clock:
         return sum(self._of(job) for job in {job.name: job for job in trainings}.values())
 
     def _of(self, job: Job) -> float:
-        """Of one; 0 for what can't be run, which will be said when it is tried."""
+        """Of one; 0 for what can't be run, which is a problem."""
         recipe = job.resolved()
         assert recipe is not None
         try:
             start, per_row, dev = self._measured(job)
+            texts = self.workshop.texts.count(job.text)
         except Interrupted:
             raise
-        except IsotropeError:
+        except IsotropeError as error:
+            self.problems[job.name] = one_line(str(error), 200)
             return 0.0
-        candidate, texts = Candidate(recipe.name, recipe), self.workshop.texts.count(job.text)
+        candidate = Candidate(recipe.name, recipe)
         steps = candidate.steps(min(texts, job.texts or texts))
         numbers = recipe.stages[-1].training
         rows = numbers.batch_size * numbers.gradient_accumulation

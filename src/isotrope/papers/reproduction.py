@@ -164,7 +164,10 @@ class _Plan:
 
     def seconds(self) -> float:
         """How long what is left to train will take."""
-        return Clock(self.workshop).seconds(self.all_jobs)
+        clock = Clock(self.workshop)
+        found = clock.seconds(self.all_jobs)
+        self.problems |= clock.problems
+        return found
 
     def run(self) -> Reproduction:
         """Does what is not done yet, one job after another, and tells how far it is."""

@@ -140,8 +140,10 @@ class Reproduction(Printable):
         yield from self.remarks
         if self.setting.budget == "quick":
             yield "A quick budget shows that all of it runs; its figures say little about the methods."
-        if self.seconds is not None:
-            yield f"Left to train: about {shown_duration(self.seconds)}." if self.seconds else "All of it is trained."
+        if self.seconds:
+            yield f"Left to train: about {shown_duration(self.seconds)}."
+        elif self.seconds is not None and not any(one.problem and one.wanted for one in self.rows):
+            yield "All of it is trained."
         if self.absent:
             yield f"Not measured, because the data is missing: {', '.join(self.absent)}."
         if self.partial and any(column.average for column in self.table.columns):
@@ -224,7 +226,9 @@ class Reproduction(Printable):
         reasons: dict[str, list[str]] = {}
         for one in (*self.untuned, *self.rows):
             if one.problem:
-                reasons.setdefault(one.problem, []).append(one.row.full_name)
+                pooling = one.row.run.pooling if one.row.run else None
+                reason = one.problem.removeprefix(f"pooling '{pooling}': ")
+                reasons.setdefault(reason, []).append(one.row.full_name)
             elif len(one.seeds) < one.wanted and self.seconds is None:
                 reasons.setdefault("not done", []).append(one.row.full_name)
         yield from (f"Not measured: {', '.join(names)}: {reason}." for reason, names in reasons.items())
