@@ -50,6 +50,8 @@ def test_stopped_and_called_again_it_goes_on(tmp_path: Path, wanted: Any, monkey
         return call(self, shard)
 
     monkeypatch.setattr(Worker, "__call__", stopped)
+    output.mkdir()
+    (output / "shards.json.partial").write_text("{")  # one before was killed as it began
     with pytest.raises(KeyboardInterrupt):
         encode(ROWS, "bundled", output=output, shard_size=5)
     (output / "part-000001.parquet").unlink()  # somebody removed one

@@ -187,6 +187,27 @@ def test_a_failure_leaves_the_old_folder(target: Path, failure: BaseException) -
     assert list(target.parent.iterdir()) == [target]
 
 
+@pytest.mark.parametrize("name", ["mkdir", "rename"])
+def test_a_signal_as_a_call_returns_leaves_the_old_folder(
+    target: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    """The folder is made, or renamed, and the signal is heard before the next line."""
+    real = getattr(Path, name)
+
+    def ended(self: Path, *arguments: object, **more: object) -> object:
+        real(self, *arguments, **more)
+        if "partial" in str((self, *arguments)) or "replaced" in str((self, *arguments)):
+            monkeypatch.undo()
+            raise KeyboardInterrupt
+        return None
+
+    monkeypatch.setattr(Path, name, ended)
+    with pytest.raises(KeyboardInterrupt):
+        replace_folder(target)
+    assert content(target.parent) == ["model/old.txt"]
+    assert list(target.parent.iterdir()) == [target]
+
+
 @pytest.mark.parametrize("renames", [0, 1, 2])
 def test_a_kill_loses_neither_the_old_folder_nor_the_new_one(target: Path, renames: int) -> None:
     """It dies before the first rename, between the two, or after both; the next writer finds the one or the other."""

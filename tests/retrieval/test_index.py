@@ -13,10 +13,11 @@ import pandas as pd
 import pytest
 
 import isotrope
+from isotrope.io.atomic import holder
 from isotrope.io.errors import IsotropeError
 from isotrope.retrieval import indexing
 from isotrope.retrieval.filters import conditions
-from isotrope.retrieval.store import IndexFolder
+from isotrope.retrieval.store import ABOUT, IndexFolder
 from isotrope.text import bundled_sentences
 
 TEXTS = bundled_sentences()[:90]
@@ -157,6 +158,13 @@ def test_mistakes_are_said(encoder: isotrope.Encoder, folder: Path, tmp_path: Pa
     with pytest.raises(IsotropeError, match="a folder with other files in it"):
         isotrope.index(ROWS, encoder, tmp_path, force=True)
     assert (tmp_path / "mine.txt").read_text() == "mine"
+
+
+def test_a_folder_of_one_that_was_killed_as_it_began(encoder: isotrope.Encoder, tmp_path: Path) -> None:
+    left = tmp_path / f".{Path(ABOUT).stem}.{holder().partition('-')[0]}-{2**22 + 1}-0123abcd.partial.json"
+    left.write_text("{")
+    assert isotrope.index(ROWS, encoder, tmp_path).rows == len(ROWS)
+    assert not left.exists()
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {

@@ -26,6 +26,7 @@ from isotrope.text.shaping import Shape
 from isotrope.text.sources import Source
 
 ABOUT = "shards.json"  # in the folder: how its files were made
+PARTIAL = ".partial"  # behind the name of a file until it is whole
 NOTED = 10.0  # seconds after which a killed process would have to do a shard again that was written
 AHEAD = 4  # shards for each worker that are in memory together
 
@@ -197,7 +198,7 @@ def prepare(work: Work, *, force: bool) -> dict[str, Any]:
         files.makedirs(folder, exist_ok=True)
         about = f"{folder}/{ABOUT}"
         if not files.exists(about):
-            if files.ls(folder):
+            if not all(name.endswith(PARTIAL) for name in files.ls(folder, detail=False)):
                 raise IsotropeError(
                     f"{work.output}: a folder with other files in it; choose another, or replace it with force=True",
                     argument="force=True",
@@ -230,8 +231,8 @@ def put(local: Path, address: str) -> None:
     """A file to its address, whole: it is written under another name and then renamed."""
     files, path = _filesystem(address)
     try:
-        files.put_file(str(local), f"{path}.partial")
-        files.mv(f"{path}.partial", path)
+        files.put_file(str(local), path + PARTIAL)
+        files.mv(path + PARTIAL, path)
     except OSError as error:
         raise IsotropeError(f"{address}: can't be written ({reason(error)})") from error
 

@@ -83,9 +83,9 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
         check_folder(target, force=force)
         target.parent.mkdir(parents=True, exist_ok=True)
         made = _beside(target, PARTIAL)
-        made.mkdir()
-        _half_made.add(made)
         try:
+            made.mkdir()
+            _half_made.add(made)
             yield made
             for entry in sorted(made.rglob("*")):
                 sync(entry)
@@ -114,6 +114,11 @@ def sync(path: Path) -> None:
         os.close(file)
 
 
+def is_partial(path: Path) -> bool:
+    """Whether it is a file or folder that is being written, or that was when its writer was killed."""
+    return path.name.startswith(".") and f".{PARTIAL}" in path.name
+
+
 def holder() -> str:
     """`machine-process`: who holds a file that others must leave alone."""
     return f"{_machine()}-{os.getpid()}"
@@ -132,11 +137,12 @@ def _put_in_place(made: Path, target: Path) -> None:
         sync(target.parent)
         return
     old = _beside(target, REPLACED)
-    target.rename(old)
     try:
+        target.rename(old)
         made.rename(target)
     except BaseException:
-        old.rename(target)
+        if _exists(old) and not _exists(target):
+            old.rename(target)
         raise
     sync(target.parent)
     _remove(old)

@@ -13,7 +13,7 @@ import numpy as np
 from isotrope.encoders.encoding import EncodedRows, check_batch_size, encode_table
 from isotrope.encoders.loading import Model, load_any
 from isotrope.encoders.streaming import CHUNK_BATCHES
-from isotrope.io.atomic import sync
+from isotrope.io.atomic import is_partial, sync
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import Display, waiting
 from isotrope.retrieval.store import ABOUT, About, IndexFolder, row_keys
@@ -109,9 +109,10 @@ def index(
 
 
 def _check_folder(folder: Path, *, force: bool) -> None:
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / ABOUT).is_file():
+    known = (folder / ABOUT).is_file()
+    if folder.is_dir() and not known and not all(map(is_partial, folder.iterdir())):
         raise IsotropeError(f"{folder}: a folder with other files in it; choose another")
-    if force and (folder / ABOUT).is_file():
+    if force and known:
         shutil.rmtree(folder)
 
 
