@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
+
+import pytest
 
 from isotrope.io import leases
 from isotrope.io.atomic import holder
@@ -39,6 +43,37 @@ def test_of_many_at_once_one_gets_it(tmp_path: Path) -> None:
     for thread in threads:
         thread.join()
     assert sorted(got) == [False] * 7 + [True]
+
+
+def test_it_names_its_holder_from_its_first_moment_on(tmp_path: Path) -> None:
+    """Killed just as it takes a lease, a process leaves one that can be taken over at once."""
+    program = f"""
+import os, signal
+from pathlib import Path
+from isotrope.io.leases import leased
+link = os.link
+def dying(old, new):
+    link(old, new)
+    os.kill(os.getpid(), signal.SIGKILL)
+os.link = dying
+with leased(Path({str(tmp_path / "job")!r})):
+    pass
+"""
+    assert subprocess.run([sys.executable, "-c", program]).returncode == -9
+    with leased(tmp_path / "job") as mine:
+        assert mine
+    assert not list(tmp_path.iterdir())
+
+
+def test_where_a_file_can_have_one_name_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "link", refused)
+    with leased(tmp_path / "job") as first, leased(tmp_path / "job") as second:
+        assert (first, second) == (True, False)
+        assert (tmp_path / "job").read_text() == holder()
+    assert not list(tmp_path.iterdir())
 
 
 def test_that_of_a_process_that_has_ended_is_taken_over(tmp_path: Path) -> None:

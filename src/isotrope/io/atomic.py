@@ -96,6 +96,33 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
             shutil.rmtree(made, ignore_errors=True)
 
 
+def created(path: Path, content: str) -> bool:
+    """Makes a file that has its content from its first moment on; False where there is one already."""
+    for kind, left in _left_behind(path):
+        if kind == PARTIAL:
+            left.unlink(missing_ok=True)
+    partial = _beside(path, PARTIAL)
+    try:
+        partial.write_text(content, encoding="utf-8")
+        _link(partial, path)
+    except FileExistsError:
+        return False
+    finally:
+        partial.unlink(missing_ok=True)
+    return True
+
+
+def _link(old: Path, new: Path) -> None:
+    """A second name for a file; where the file system has no such thing, a copy. Fails if the name is taken."""
+    try:
+        os.link(old, new)
+    except FileExistsError:
+        raise
+    except OSError:
+        with new.open("x", encoding="utf-8") as stream:
+            stream.write(old.read_text(encoding="utf-8"))
+
+
 def sync(path: Path) -> None:
     """Has a file, or the names in a folder, written to the disk itself, so that a power cut does no harm."""
     flags = os.O_RDONLY if os.name == "posix" else os.O_RDWR

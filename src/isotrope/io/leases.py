@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from isotrope.io.atomic import holder, is_gone
+from isotrope.io.atomic import created, holder, is_gone
 
 HEARTBEAT = 30.0  # seconds between two touches
 SILENCE = 600.0  # after so many seconds without one, a holder on another machine is taken for gone
@@ -24,17 +24,15 @@ SILENCE = 600.0  # after so many seconds without one, a holder on another machin
 def leased(file: Path) -> Iterator[bool]:
     """True to the one that may do the work, False where another one does it now."""
     file.parent.mkdir(parents=True, exist_ok=True)
-    if not (_created(file) or (_taken_over(file) and _created(file))):
+    if not (created(file, holder()) or (_taken_over(file) and created(file, holder()))):
         yield False
         return
     ended = threading.Event()
-    beat = threading.Thread(target=_keep, args=(file, ended), daemon=True)
-    beat.start()
     try:
+        threading.Thread(target=_keep, args=(file, ended), daemon=True).start()
         yield True
     finally:
         ended.set()
-        beat.join()
         file.unlink(missing_ok=True)
 
 
@@ -42,16 +40,6 @@ def remove_abandoned(file: Path) -> None:
     """Of work that is done: the lease of one who was ended in the moment of giving it back."""
     if file.is_file():
         _taken_over(file)
-
-
-def _created(file: Path) -> bool:
-    try:
-        descriptor = os.open(file, os.O_CREAT | os.O_EXCL | os.O_WRONLY)
-    except FileExistsError:
-        return False
-    with os.fdopen(descriptor, "w") as stream:
-        stream.write(holder())
-    return True
 
 
 def _taken_over(file: Path) -> bool:
@@ -79,5 +67,5 @@ def _taken_over(file: Path) -> bool:
 
 def _keep(file: Path, ended: threading.Event) -> None:
     while not ended.wait(HEARTBEAT):
-        with suppress(OSError):
+        with suppress(OSError):  # it may have been given back just now
             os.utime(file)
