@@ -109,7 +109,26 @@ def test_a_damaged_model_is_used_by_nobody(fresh: Fresh, wanted: Wanted, chance:
 
 
 @pytest.mark.skipif(not LONG, reason="only in the long run: make faults")
-@pytest.mark.parametrize("name", ["index", "export"])
+def test_a_damaged_sweep_gives_the_same_table_or_says_so(fresh: Fresh, wanted: Wanted, chance: random.Random) -> None:
+    """Of what is done only its figures are read again, so a damaged file beside them does no harm."""
+    verb, whole = VERBS["sweep"], wanted("sweep")
+    pristine = fresh("sweep")
+    shutil.copytree(whole.folder / "work" / verb.made, pristine / "work" / verb.made)
+    tables = {name: one for name, one in whole.result.items() if Path(name).name in ("sweep.json", "sweep.md")}
+    assert len(tables) == 2
+
+    def again(folder: Path) -> str:
+        ended = verb.command(folder).run()
+        found = verb.results(folder)
+        assert ended.code == 0 or ended.has_one_clear_line, ended.err
+        assert ended.code or {name: found[name] for name in tables} == tables
+        return "said" if ended.code else "same"
+
+    each_damaged("sweep", pristine, f"work/{verb.made}", again, chance)
+
+
+@pytest.mark.skipif(not LONG, reason="only in the long run: make faults")
+@pytest.mark.parametrize("name", ["index", "export", "export onnx", "export openvino", "export torch"])
 def test_what_was_made_and_damaged_gives_the_same_or_says_so(
     name: str, fresh: Fresh, wanted: Wanted, chance: random.Random
 ) -> None:
@@ -135,5 +154,9 @@ def test_what_was_made_and_damaged_gives_the_same_or_says_so(
 
 USES = {
     "index": ("search", "found.index", "A man plays music.", "-k", "80", "--json"),
-    "export": ("encode", "text.txt", "-o", "y.npy", "-m", "static"),
+    **{
+        name: ("encode", "text.txt", "-o", "y.npy", "-m", VERBS[name].made)
+        for name in VERBS
+        if name.startswith("export")
+    },
 }

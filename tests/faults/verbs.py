@@ -15,6 +15,7 @@ from .processes import Command, Ended
 
 RUN_FILES = ("run.json", "settings.json", "tuning.json")  # with one of these in it a run can be resumed
 TIMED = ("seconds", "spent", "took", "finished", "speed", "speed_before", "speed_up", "path", "sources")
+MEASURED = ("README.md", "SHA256SUMS")  # an export's card says how fast it is
 DATED = ("sweep.html", "seconds.json")  # pictures in SVG have a date, and names of chance
 
 
@@ -106,11 +107,14 @@ VERBS: dict[str, Verb] = {
         "run",
         True,
     ),
-    "export": Verb(  # its card and export.json say how fast it is
-        ("export", "model", "-o", "static", "--format", "static", "--dim", "16"),
-        "static",
-        but=("README.md", "SHA256SUMS"),
+    "export": Verb(("export", "model", "-o", "static", "--format", "static", "--dim", "16"), "static", but=MEASURED),
+    "export onnx": Verb(
+        ("export", "model", "--text", "text.txt", "-o", "onnx", "--format", "onnx", "--int8"), "onnx", but=MEASURED
     ),
+    "export openvino": Verb(
+        ("export", "model", "-o", "openvino", "--format", "openvino"), "openvino", but=(*MEASURED, "openvino_model.xml")
+    ),
+    "export torch": Verb(("export", "model", "-o", "torch", "--format", "torch"), "torch", but=MEASURED),
     "report": Verb(("report", "trained", "-o", "r.html", "--texts", "40"), "r.html", reads_run=True),
     "push": Verb(("push", "trained", "my/name", "--dry-run", "pushed"), "pushed", reads_run=True),
     "layers": Verb(("layers", "model", "-o", "l.png"), "l.png"),
