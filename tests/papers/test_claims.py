@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from scipy.stats import ttest_rel
 
@@ -45,6 +47,15 @@ def test_one_seed_decides_nothing_and_a_missing_row_is_said() -> None:
     judged = judge(Claim(**ORDER), found(a=[60.0, 61.0, 62.0], b=[]))  # type: ignore[arg-type]
     assert judged.judgement == "not measured"
     assert "not measured: b (not done)" in judged.remarks[0]
+
+
+@pytest.mark.parametrize(("seeds", "judgement"), [(3, "holds"), (1, "within noise")])
+def test_rows_without_chance_need_no_seeds(seeds: int, judgement: str) -> None:
+    """Of three seeds wanted such rows have one run; of one seed, a row that was tuned has one too."""
+    both = found(a=[60.0], b=[55.0])
+    alone = tuple(replace(one, wanted=1) for one in both.rows)
+    given = replace(both, rows=alone, setting=Setting(seeds=seeds))
+    assert judge(Claim(**ORDER), given).judgement == judgement  # type: ignore[arg-type]
 
 
 def test_rows_that_all_lie_below_the_untuned_encoder_are_told() -> None:

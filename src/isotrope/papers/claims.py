@@ -131,14 +131,18 @@ def judge(claim: Claim, found: Reproduction) -> Judged:
     column = claim.column or found.table.columns[-1].name
     rows = {one.row.full_name: one for one in found.rows}
     beside = {one.row.name: one for one in found.untuned}
-    compared = tuple(_compare(one, column, rows, beside) for one in claim.comparisons)
+    compared = tuple(_compare(one, column, rows, beside, found.setting.seeds) for one in claim.comparisons)
     named = [rows[name] for name in claim.rows if name in rows]
     untuned = next((beside[one.untuned].value(column) for one in named if one.untuned in beside), None)
     return Judged(claim, compared, untuned.value if untuned else None, tuple(_remarks(named, found, column)))
 
 
 def _compare(
-    comparison: Comparison, column: str, rows: Mapping[str, MeasuredRow], beside: Mapping[str, MeasuredRow]
+    comparison: Comparison,
+    column: str,
+    rows: Mapping[str, MeasuredRow],
+    beside: Mapping[str, MeasuredRow],
+    seeds: int,
 ) -> Compared:
     named = (*comparison.greater.rows, *comparison.than.rows)
     first = rows.get(named[0])
@@ -150,7 +154,8 @@ def _compare(
         return Compared(comparison, None, None, (), None, UNKNOWN)
     differences = tuple(a - b for a, b in zip(greater, than, strict=True))
     margins = [one - comparison.by for one in differences]
-    p = paired_p(margins)
+    by_chance = count > 1 or seeds == 1  # else nothing in the rows is drawn: every seed would give the same
+    p = paired_p(margins if by_chance else margins * seeds)
     sure = p is not None and p < SURE
     judgement = (HOLDS if mean(margins) > 0 else FAILS) if sure else NOISE
     return Compared(comparison, mean(greater), mean(than), differences, p, judgement)
