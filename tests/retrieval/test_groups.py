@@ -193,6 +193,20 @@ def test_words_are_weighed_as_in_the_paper() -> None:
     assert naming_words(["12", "3"], np.array([0, 1]), 2) == [[], []]
 
 
+def test_a_word_that_is_as_frequent_elsewhere_does_not_name_a_cluster() -> None:
+    texts = [
+        f"{noun} and {other}"
+        for noun, other in (("cat", "dog"), ("cat", "cow"), ("pin", "code"), ("pin", "card"))
+        for _ in range(2)
+    ]
+    texts = [text.replace(" and ", f" {'and ' * (1 + (k < 2))}") for k, text in enumerate(texts)]
+    (first, second) = naming_words(texts, np.array([0] * 4 + [1] * 4), 2)
+    assert set(first) == {"cat", "dog", "cow"}
+    assert set(second) == {"pin", "code", "card"}
+    same = naming_words(["and too", "and too"], np.array([0, 1]), 2)  # better a poor name than none
+    assert [sorted(one) for one in same] == [["and", "too"]] * 2
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

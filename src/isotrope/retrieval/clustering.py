@@ -26,6 +26,7 @@ NUMBERS = (2, 3, 4, 5, 7, 10, 14, 20, 30, 40)  # of clusters, among which one is
 JUDGED = 1000  # texts by which it is chosen
 SMALLEST = 5  # texts of an average cluster
 WORDS, EXAMPLES = 5, 3
+TYPICAL = 2.0  # so many times as frequent as elsewhere: see naming_words
 COMMON = 0.1  # share of the texts of most clusters above which a word names none of them
 WORD = r"(?u)\b[^\W\d_]{3,}\b"
 WIDEST = 80
@@ -131,7 +132,8 @@ def cluster(
 
 def naming_words(texts: Sequence[str], labels: Labels, clusters: int) -> list[list[str]]:
     """The words of each cluster by c-TF-IDF (Grootendorst 2022): how often in it, times log(1 + A / how often in all),
-    with A the mean number of words of a cluster. Words that are common in most clusters name none.
+    with A the mean number of words of a cluster. Words that are common in most clusters name none, and a word that is
+    not TYPICAL times as frequent in a cluster as in the rest ("and", "who") does not name that one.
     """
     from sklearn.feature_extraction.text import CountVectorizer  # slow to import
 
@@ -145,7 +147,11 @@ def naming_words(texts: Sequence[str], labels: Labels, clusters: int) -> list[li
     shares = _sums(counts > 0, labels, clusters) / np.maximum(np.bincount(labels, minlength=clusters), 1)[:, None]
     common = ((shares > COMMON).mean(axis=0) > 0.5) if clusters > 1 else np.zeros(len(names), bool)
     rare = np.log1p(of_cluster.sum() / clusters / of_cluster.sum(axis=0))
-    weights = np.where(common & ~common.all(), 0, of_cluster * rare)
+    sizes = of_cluster.sum(axis=1, keepdims=True)
+    elsewhere = (of_cluster.sum(axis=0) - of_cluster) / np.maximum(of_cluster.sum() - sizes, 1)
+    named = (of_cluster / np.maximum(sizes, 1) > TYPICAL * elsewhere) & ~common
+    kept = np.where(named.any(axis=1, keepdims=True), named, ~common | common.all())
+    weights = np.where(kept, of_cluster * rare, 0)
     best = np.argsort(-weights, axis=1, kind="stable")[:, :WORDS]
     return [[str(names[j]) for j in row if weights[k, j] > 0] for k, row in enumerate(best)]
 
