@@ -59,4 +59,8 @@ def test_it_runs_and_is_read_the_second_time(tiny: str, tmp_path: Path) -> None:
     assert isotrope.sweep("simcse", text, grid, **given).json() == found.json()
     assert not lease.exists()
     assert {file: file.stat().st_mtime_ns for file in tmp_path.rglob("figures/*.json")} == before
+    for damage in (lambda text: text.replace(": 1", ": 2").replace(": 4", ": 5"), lambda text: text[:-9]):
+        for file in before:
+            file.write_text(damage(file.read_text()))
+        assert isotrope.sweep("simcse", text, grid, **given).json() == found.json()  # measured again
     assert (tmp_path / "sweep.png").is_file()

@@ -10,6 +10,7 @@ from isotrope.encoders import Encoder
 from isotrope.encoders.graphs import needs_extra
 from isotrope.exporting.base import ExportSpec
 from isotrope.exporting.tracing import INPUTS, OUTPUT, calibration, example, quiet_tracing, traced, write_around
+from isotrope.training.interruption import stop_requests
 
 GRAPH = "openvino/openvino_model.xml"  # where sentence-transformers looks for it
 
@@ -26,7 +27,8 @@ class OpenVino(ExportSpec):
             import openvino
 
         with quiet_tracing():
-            graph = openvino.convert_model(traced(encoder), example_input=example(encoder.backbone.packs))
+            with stop_requests():  # openvino makes a failed conversion of an exception that passes through it
+                graph = openvino.convert_model(traced(encoder), example_input=example(encoder.backbone.packs))
             for name, given in zip(INPUTS, graph.inputs, strict=True):
                 given.get_tensor().set_names({name})
             graph.outputs[0].get_tensor().set_names({OUTPUT})

@@ -25,6 +25,8 @@ from isotrope.evaluation import evaluate
 from isotrope.evaluation.models import Model, open_model
 from isotrope.evaluation.tasks import Task, load_pairs
 from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.errors import IsotropeError
+from isotrope.io.hashes import digest
 from isotrope.io.leases import leased, remove_abandoned
 from isotrope.io.names import RUN
 from isotrope.papers.jobs import Job, baseline_fields
@@ -35,6 +37,7 @@ from isotrope.training.run import train
 from isotrope.training.run_folder import LOG, read_json, stage_folders
 from isotrope.training.run_log import read_log
 
+DIGEST = "digest"  # in a file of figures, of the others: a damaged figure looks like any other
 Figures = dict[str, dict[str, float]]  # by task (`stsb@dev` for another split than the task's own), then by metric
 
 
@@ -66,9 +69,7 @@ class Workshop:
 
     def figures(self, job: Job) -> Figures:
         """What is known of it so far."""
-        file = self._file(job)
-        found: Figures = read_json(file) if file.is_file() else {}
-        return found
+        return _read(self._file(job))
 
     def run_of(self, job: Job) -> Path:
         """The run folder of a job that trains."""
@@ -76,13 +77,11 @@ class Workshop:
 
     def points(self, job: Job, shown: Shown) -> Points:
         """What the picture shows of it; nothing where that was not looked at yet."""
-        file = self._points_file(job, shown)
-        found: Points = read_json(file) if file.is_file() else {}
-        return found
+        return _read(self._points_file(job, shown))
 
     def is_done(self, job: Job, tasks: Iterable[str], shown: Shown | None = None) -> bool:
         """Whether it was measured on the tasks, and looked at as the picture wants it."""
-        return set(tasks) <= set(self.figures(job)) and (shown is None or self._points_file(job, shown).is_file())
+        return set(tasks) <= set(self.figures(job)) and (shown is None or bool(self.points(job, shown)))
 
     def do(self, job: Job, tasks: Mapping[str, Task], shown: Shown | None = None) -> Figures | None:
         """Makes the encoder and measures it on the tasks that it was not measured on yet.
@@ -170,7 +169,7 @@ class Workshop:
     def _write(self, file: Path, found: Figures | Points) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with whole_or_nothing(file) as path:
-            path.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+            path.write_text(json.dumps({**found, DIGEST: _digest(found)}, indent=2) + "\n", encoding="utf-8")
 
     def _lease(self, job: Job) -> Path:
         return self.folder / "leases" / job.name
@@ -181,6 +180,21 @@ class Workshop:
     def _points_file(self, job: Job, shown: Shown) -> Path:
         split = f"@{shown.split}" if shown.split else ""
         return self.folder / "points" / f"{shown.kind}-{shown.task}{split}" / f"{job.name}.json"
+
+
+def _read(file: Path) -> dict[str, Any]:
+    """What was measured; nothing if it was not, or if the file is damaged, so that it is measured again."""
+    if not file.is_file():
+        return {}
+    try:
+        found = read_json(file)
+    except IsotropeError:
+        return {}
+    return found if found.pop(DIGEST, None) == _digest(found) else {}
+
+
+def _digest(found: Mapping[str, Any]) -> str:
+    return digest(json.dumps(found, sort_keys=True)).hex()
 
 
 def _measured(encoder: Model, tasks: Mapping[str, Task]) -> Figures:
