@@ -166,6 +166,14 @@ def test_two_jobs_that_differ_have_different_names() -> None:
     assert others[-1].training == one  # the same training, measured otherwise
 
 
+def test_rows_of_one_table_have_the_numbers_for_the_main_model_and_a_teacher_where_they_have_one() -> None:
+    given: dict[str, Any] = {"model": "bundled", "text": "t.tsv", "teacher": "minilm", "dev": "stsb"}
+    (frozen,) = jobs_of(Making(recipe="parallel"), 1, **given)
+    (one,) = jobs_of(Making(recipe="parallel-multilingual", model="elsewhere/bilingual"), 1, **given)
+    assert (frozen.recipe, frozen.teacher, frozen.model) == ("parallel:bundled", "minilm", "bundled")
+    assert (one.recipe, one.teacher, one.model) == ("parallel-multilingual:bundled", None, "elsewhere/bilingual")
+
+
 def test_the_papers_encoder_by_its_name_on_the_hub(
     text: Path, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

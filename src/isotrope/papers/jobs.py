@@ -14,6 +14,7 @@ from isotrope.baselines.base import BASELINES
 from isotrope.io.hashes import digest
 from isotrope.papers.published import Making
 from isotrope.recipes.schema import Recipe
+from isotrope.training.assemble import takes_teacher
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,19 @@ class Job:
 
 
 def jobs_of(making: Making, seeds: int, **given: Any) -> list[Job]:
-    """One job for each seed, or just one where the seed decides nothing. `given` has what the row leaves open."""
+    """One job for each seed, or just one where the seed decides nothing. `given` has what the row leaves open.
+
+    All rows have the numbers for the main model, which is the `given` one: that of a row may stand in for another.
+    """
     chosen = {key: value for key, value in making.model_dump().items() if value not in (None, {})}
     job = Job(**{**given, **chosen, "set": {**making.set, **given.get("set", {})}})
     if job.recipe is None:
         text = job.text if _is_fitted_on_text(job) else ""
         job = replace(job, set={}, dev=None, teacher=None, text=text, texts=None)
     else:
-        job = replace(job, recipe=variant_for(job.recipe, job.model))
+        job = replace(job, recipe=variant_for(job.recipe, given.get("model", job.model)))
+        recipe = job.resolved()
+        job = replace(job, teacher=job.teacher if recipe and takes_teacher(recipe) else None)
     return [replace(job, seed=seed) for seed in range(1, seeds + 1)] if _is_seeded(job) else [job]
 
 

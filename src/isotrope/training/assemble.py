@@ -51,19 +51,25 @@ def with_teacher(recipe: Recipe, teacher: str) -> dict[str, Any]:
     """Settings that make `teacher` the one that every stage learns from: its guide, where that is another encoder and
     was not made before, and in place of teachers that are distilled and are not what the stage starts from.
     """
+    if not takes_teacher(recipe):
+        raise IsotropeError(f"recipe {recipe.name} has no guide that is another encoder; leave out the teacher")
     settings: dict[str, Any] = {}
-    guided = False
     for k, stage in enumerate(recipe.stages):
-        model = stage.guide.settings().get("model", "previous")
-        guided = guided or "model" in stage.guide.settings()
-        if model != "previous":
+        if stage.guide.settings().get("model", "previous") != "previous":
             settings[f"stages.{k}.guide.model"] = teacher
-        if {one.name for one in stage.distillation.models} - {START}:
+        if _taught_by_others(stage):
             settings |= {f"stages.{k}.distillation.{key}": "default" for key in ("alpha", "teacher_pooling")}
             settings[f"stages.{k}.distillation.teachers"] = [teacher]
-    if not guided and not settings:
-        raise IsotropeError(f"recipe {recipe.name} has no guide that is another encoder; leave out the teacher")
     return settings
+
+
+def takes_teacher(recipe: Recipe) -> bool:
+    """Whether any stage learns from another encoder."""
+    return any("model" in stage.guide.settings() or _taught_by_others(stage) for stage in recipe.stages)
+
+
+def _taught_by_others(stage: Stage) -> bool:
+    return bool({one.name for one in stage.distillation.models} - {START})
 
 
 def make_guide(stage: Stage, student: Encoder, previous: Encoder) -> Guide:
