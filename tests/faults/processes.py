@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from multiprocessing.process import BaseProcess
@@ -46,7 +47,8 @@ def ended_by(process: BaseProcess, when: Callable[[], bool], number: int = signa
         time.sleep(0.002)
     heard = process.is_alive()
     if heard and process.pid is not None:
-        os.kill(process.pid, number)
+        with suppress(ProcessLookupError):  # it has ended just now
+            os.kill(process.pid, number)
     process.join(PATIENCE)
     return heard and process.exitcode != 0
 
