@@ -89,6 +89,13 @@ class Bench:
         columns = (mean_and_spread([one[f"stsb {split}"] for one in found]) for split in ("dev", "test"))
         print_row("B: English, taught by that", "stsb", *columns)
 
+    def text(self) -> None:
+        """Only the translations of STS-B's sentences and the two pre-trained encoders, for `isotrope reproduce`."""
+        for first, second in (("en", "de"), ("de", "en")):
+            print(self.table(f"stsb-{first}-{second}.tsv", ("source", "target"), self.stsb(first, second)))
+        for name, steps in (("german", 1_000), ("bilingual", 1_500)):
+            print(self.pretrained(name, steps=steps, precision="bfloat16"))
+
     def domain(self) -> None:
         """Steps A and B once more, from where the pipeline ended, on translations of STS-B's own sentences.
 
@@ -191,13 +198,13 @@ class Bench:
         )
         return self.output / "pipeline" / "stage-2" / "encoder"
 
-    def pretrained(self, name: str) -> Path:
+    def pretrained(self, name: str, **chosen: Any) -> Path:
         """A small BERT of the German side of the translations, or of both."""
         run = self.output / name
         if not (run / "figures.json").is_file():
             languages = ("de",) if name == "german" else ("de", "en")
             files = {str(self.side(language)): 1.0 for language in languages}
-            pretrain(Pretraining(files=files, **PRETRAINING), run, resume=(run / "settings.json").is_file())
+            pretrain(Pretraining(files=files, **PRETRAINING | chosen), run, resume=(run / "settings.json").is_file())
         return run / "encoder"
 
     # -- text ---------------------------------------------------------------------------------------------------------
