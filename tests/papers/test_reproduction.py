@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +201,11 @@ def test_only_so_many_texts_and_a_model_in_place_of_another_encoder(text: Path, 
     assert [len(one.seeds) for one in reproduce(given, **options).rows] == [1, 0]
     found = reproduce(given, **options, stand_ins={"xlm-roberta-base": tiny})
     assert [len(one.seeds) for one in found.rows] == [1, 1]
+    assert [one.row.name for one in found.untuned] == ["untuned, cls"]  # the same encoder stands in for both
+    other = shutil.copytree(tiny, tmp_path / "other")
+    apart = reproduce(given, **options, stand_ins={"xlm-roberta-base": str(other)})
+    assert [one.row.name for one in apart.untuned] == ["untuned, cls", "untuned, cls (in place of xlm-roberta-base)"]
+    assert [one.untuned for one in apart.rows] == [one.row.name for one in apart.untuned]
     drawn = sorted((tmp_path / "out" / "texts").glob("text-*.txt"), key=lambda file: len(file.read_text()))
     assert [len(file.read_text().splitlines()) for file in drawn] == [8, 12]
     assert set(drawn[1].read_text().splitlines()) < set(text.read_text().splitlines())

@@ -194,7 +194,7 @@ class _Plan:
     def looked_up(self, seconds: float | None = None) -> Reproduction:
         """What the folder has of it."""
         rows = tuple(self._row(row, self.jobs[row.full_name]) for row in self.table.rows)
-        beside = tuple(self._row(Row(name=_untuned_name(job)), [job]) for job in self.untuned)
+        beside = tuple(self._row(Row(name=self._untuned_name(job)), [job]) for job in self.untuned)
         whole = self.table.columns == (self.given or self.table).columns
         names = dict.fromkeys(job.text for job in self.all_jobs if job.text and not self.problems.get(job.name))
         return Reproduction(
@@ -218,7 +218,7 @@ class _Plan:
             seeds=tuple(self._seed(job) for job in done),
             wanted=len(jobs),
             problem=problem,
-            untuned=_untuned_name(untuned(jobs[0])) if jobs and jobs[0].recipe else "",
+            untuned=self._untuned_name(untuned(jobs[0])) if jobs and jobs[0].recipe else "",
             paths=tuple(tuple(self.workshop.path(job)) for job in done),
             points=tuple(self.workshop.points(job, self.shown) for job in done) if self.shown else (),
         )
@@ -287,6 +287,9 @@ class _Plan:
         split, classifier = f"@{column.split}" if column.split else "", self.table.classifier
         return f"{column.task}{split}{'' if classifier == 'logistic' else f' ({classifier})'}"
 
-
-def _untuned_name(job: Job) -> str:
-    return f"untuned, {job.pooling or 'own pooling'}"
+    def _untuned_name(self, job: Job) -> str:
+        """`untuned, mean`; another encoder than the main one is named, or the one whose place it takes."""
+        replaced = {model: f"in place of {paper}" for paper, model in self.setting.stand_ins.items()}
+        main = job.model == (self.setting.model or self.table.model)
+        which = "" if main else f" ({replaced.get(job.model, job.model)})"
+        return f"untuned, {job.pooling or 'own pooling'}{which}"
