@@ -57,49 +57,46 @@ def test_padded_models_get_no_batch_that_is_mostly_padding() -> None:
     assert len(seen) == 3
 
 
-def test_a_short_request_does_not_wait_for_a_long_one() -> None:
-    release = threading.Event()
-    order: list[str] = []
+class Held:
+    """Encodes nothing until it is released, and takes note of the order."""
 
-    def encode(inputs: list[str]) -> Any:
-        release.wait(10)
-        order.extend(inputs)
+    def __init__(self) -> None:
+        self.released, self.order = threading.Event(), list[str]()
+
+    def __call__(self, inputs: list[str]) -> Any:
+        self.released.wait(10)
+        self.order.extend(inputs)
         return alone(inputs)
 
-    batcher = make(encode)
+
+def test_a_short_request_does_not_wait_for_a_long_one() -> None:
+    held = Held()
+    batcher = make(held)
     long = batcher.submit(["long"] * 500, [4] * 500)
     time.sleep(0.02)  # its first batch is taken
     short = batcher.submit(["short"], [5])
-    release.set()
+    held.released.set()
     short.result(10)
-    assert not long.done() or order.index("short") < 12
-    assert order.index("short") < 12
+    assert held.order.index("short") < 12
     assert len(long.result(10)) == 500
     batcher.close()
 
 
 def test_a_long_request_does_not_wait_for_all_short_ones() -> None:
     """It has half of every pass once it is the oldest; short ones have the other half."""
-    release = threading.Event()
-    order: list[str] = []
-
-    def encode(inputs: list[str]) -> Any:
-        release.wait(10)
-        order.extend(inputs)
-        return alone(inputs)
-
-    batcher = make(encode)
+    held = Held()
+    batcher = make(held)
     first = batcher.submit(["first"], [5])
     time.sleep(0.02)  # it is taken, and everything else waits
     long = batcher.submit(["long"] * 40, [4] * 40)
     short = [batcher.submit(["short"], [4]) for _ in range(200)]
-    release.set()
+    held.released.set()
     assert len(long.result(10)) == 40
     assert all(len(one.result(10)) == 1 for one in (first, *short))
     batcher.close()
-    end = len(order) - order[::-1].index("long")
+    end = len(held.order) - held.order[::-1].index("long")
     assert end < 80  # of 241: two short ones for three of its own
-    assert 10 < order[:end].count("short") < 40
+    assert 10 < held.order[:end].count("short") < 40
 
 
 def test_too_much_is_refused_and_then_taken_again() -> None:
