@@ -52,9 +52,7 @@ def whole_or_nothing(path: Path) -> Iterator[Path]:
     What a killed process left behind of the same file is removed too.
     """
     with _in_words(path):
-        for kind, left in _left_behind(path):
-            if kind == PARTIAL:
-                left.unlink(missing_ok=True)
+        _tidy(path)
         partial = _beside(path, PARTIAL)
         try:
             yield partial
@@ -98,9 +96,7 @@ def whole_folder(target: Path, *, force: bool = False) -> Iterator[Path]:
 
 def created(path: Path, content: str) -> bool:
     """Makes a file that has its content from its first moment on; False where there is one already."""
-    for kind, left in _left_behind(path):
-        if kind == PARTIAL:
-            left.unlink(missing_ok=True)
+    _tidy(path)
     partial = _beside(path, PARTIAL)
     try:
         partial.write_text(content, encoding="utf-8")
@@ -110,17 +106,6 @@ def created(path: Path, content: str) -> bool:
     finally:
         partial.unlink(missing_ok=True)
     return True
-
-
-def _link(old: Path, new: Path) -> None:
-    """A second name for a file; where the file system has no such thing, a copy. Fails if the name is taken."""
-    try:
-        os.link(old, new)
-    except FileExistsError:
-        raise
-    except OSError:
-        with new.open("x", encoding="utf-8") as stream:
-            stream.write(old.read_text(encoding="utf-8"))
 
 
 def sync(path: Path) -> None:
@@ -173,6 +158,24 @@ def _put_in_place(made: Path, target: Path) -> None:
         raise
     sync(target.parent)
     _remove(old)
+
+
+def _link(old: Path, new: Path) -> None:
+    """A second name for a file; where the file system has no such thing, a copy. Fails if the name is taken."""
+    try:
+        os.link(old, new)
+    except FileExistsError:
+        raise
+    except OSError:
+        with new.open("x", encoding="utf-8") as stream:
+            stream.write(old.read_text(encoding="utf-8"))
+
+
+def _tidy(path: Path) -> None:
+    """Removes what killed processes left half-written of a file."""
+    for kind, left in _left_behind(path):
+        if kind == PARTIAL:
+            left.unlink(missing_ok=True)
 
 
 def _restore(target: Path) -> None:
