@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -118,3 +119,25 @@ def test_what_cant_be_exported_is_said(kind: str, options: dict[str, object], me
 
 def test_formats_are_found() -> None:
     assert set(EXPORTS.kinds) == {"onnx", "openvino", "static", "torch"}
+
+
+@pytest.mark.skipif("openvino" not in GRAPHS, reason="openvino is not installed")
+def test_a_signal_while_openvino_converts_ends_the_export(
+    encoder: isotrope.Encoder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of an exception that passes through it, openvino makes a failed conversion."""
+    import openvino
+
+    convert = openvino.convert_model
+
+    def signalled(*arguments: object, **options: object) -> object:
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt:
+            raise RuntimeError("OpConversionFailure") from None
+        return convert(*arguments, **options)
+
+    monkeypatch.setattr(openvino, "convert_model", signalled)
+    with pytest.raises(KeyboardInterrupt):
+        isotrope.export(encoder, "openvino", tmp_path / "m", text=TEXT[:40])
+    assert not list(tmp_path.iterdir())
