@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from typing import Protocol
 
 import torch
 
@@ -30,6 +32,25 @@ def dtype_of(precision: str) -> torch.dtype:
         known = ", ".join(PRECISIONS)
         raise IsotropeError(f"unknown precision '{precision}'{nearest(precision, PRECISIONS)}; choose from {known}")
     return PRECISIONS[precision]
+
+
+class Computing(Protocol):
+    """An encoder, as far as this module knows it."""
+
+    precision: str
+
+
+@contextmanager
+def encoding_in(precision: str, *encoders: Computing) -> Iterator[None]:
+    """Where the encoders compute in `precision`; afterwards each does as it did before."""
+    before = [encoder.precision for encoder in encoders]
+    for encoder in encoders:
+        encoder.precision = precision
+    try:
+        yield
+    finally:
+        for encoder, own in zip(encoders, before, strict=True):
+            encoder.precision = own
 
 
 def computing_in(precision: torch.dtype, device: torch.device) -> AbstractContextManager[None]:

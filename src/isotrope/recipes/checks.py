@@ -22,7 +22,7 @@ def _reads(stage: Stage) -> Iterator[str]:
     if not stage.learns and stage.fit is None:
         yield f"nothing to learn: objective.kind is '{kind}' and supervision.kind '{stage.supervision.kind}'"
     if not stage.learns:
-        untouched = type(stage.training)(seed=stage.training.seed)
+        untouched = type(stage.training)(seed=stage.training.seed, precision=stage.training.precision)
         for key, value in stage.training.model_dump().items():
             if value != getattr(untouched, key):
                 yield f"training.{key} has no effect: nothing is learnt by gradient, only fitted; leave it out"

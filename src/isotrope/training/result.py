@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from isotrope.encoders import Encoder, ForeignEncoder, load
+from isotrope.encoders.precision import encoding_in
 from isotrope.evaluation import Comparison, compare
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
@@ -129,11 +130,12 @@ class Run:
 def judged(folder: Path, recipe: Recipe, start: Encoder, tuned: Encoder) -> Comparison | None:
     """The encoder as it was, pooled as the tuned one is, and the tuned one on text that it has not learnt from.
 
-    None where there is too little of it.
+    Both encode in the precision of the run. None where there is too little of it.
     """
     stage = recipe.stages[-1]
     corpus = Corpus(stage_folders(folder, recipe)[-1] / "corpus")
-    return judged_on(corpus, start.with_pooling(stage.pooling.evaluation), tuned, fitted=stage.fit is not None)
+    with encoding_in(stage.training.precision, start, tuned):
+        return judged_on(corpus, start.with_pooling(stage.pooling.evaluation), tuned, fitted=stage.fit is not None)
 
 
 def judged_on(

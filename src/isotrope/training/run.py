@@ -35,7 +35,7 @@ from isotrope.training.development import development_scores, development_sets
 from isotrope.training.processes import is_main_process
 from isotrope.training.record import Record
 from isotrope.training.result import Run
-from isotrope.training.run_folder import RUN, check_run, read_json
+from isotrope.training.run_folder import RUN, check_run, read_json, undamaged
 from isotrope.training.session import Session
 from isotrope.training.stage_text import check_splittable
 from isotrope.training.trackers import check_trackers
@@ -120,7 +120,7 @@ def train(
         if teacher is not None:
             chosen |= with_teacher(recipes.load(recipe, chosen), str(teacher))
         resolved = recipes.load(recipe, chosen)
-        resolved = recipes.load(recipe, chosen | _settled_precision(resolved))
+        resolved = recipes.load(recipe, chosen | _settled_precision(resolved, Path(output), resume=resume))
         for stage in resolved.stages:
             check_trackers(stage.training.report_to)
         check_splittable(resolved, unit)
@@ -137,11 +137,19 @@ def train(
     return Run(session.folder, encoder, resolved, session.name, found, seconds, model)
 
 
-def _settled_precision(recipe: Recipe) -> dict[str, str]:
-    """Settings that name what `auto` is here: a resumed run must compute in the same."""
+def _settled_precision(recipe: Recipe, folder: Path, *, resume: bool) -> dict[str, str]:
+    """Settings that name what `auto` is here; a resumed run computes as it began, whatever the hardware has now."""
+    automatic = [k for k, one in enumerate(recipe.stages) if one.training.precision == "auto"]
+    if not automatic:
+        return {}
+    began: list[str] = []
+    if resume:
+        check_run(folder, resume=True)
+        settings = read_json(folder / RUN)
+        with undamaged(folder / RUN):
+            began = [stage["training"]["precision"] for stage in settings.get("stages", [settings])]
     fastest = fastest_precision(default_device())
-    stages = enumerate(recipe.stages)
-    return {f"stages.{k}.training.precision": fastest for k, one in stages if one.training.precision == "auto"}
+    return {f"stages.{k}.training.precision": began[k] if k < len(began) else fastest for k in automatic}
 
 
 def _recipe_of(folder: Path, model: Any, purpose: Purpose, *, resume: bool) -> str:

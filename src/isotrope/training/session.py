@@ -17,6 +17,7 @@ from transformers import set_seed
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
 from isotrope.encoders.loading import model_commit
+from isotrope.encoders.precision import encoding_in
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.checksums import changed_since
 from isotrope.io.errors import IsotropeError
@@ -183,7 +184,8 @@ class Session:
         else:
             result = started.with_pooling(stage.pooling.evaluation)
         if stage.fit is not None:
-            result = stage.fit.fit(result, text.drawn(stage.fit.texts, stage.training.seed))
+            with encoding_in(stage.training.precision, result):
+                result = stage.fit.fit(result, text.drawn(stage.fit.texts, stage.training.seed))
         if len(self.recipe.stages) == 1:
             return result
         with main_process_first():
