@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import isotrope
 from isotrope.evaluation import layers, load_pairs
 
 Run = Callable[..., Any]
@@ -53,3 +54,28 @@ def test_layers_of_the_bundled_encoder_as_in_figure_1(run: Run) -> None:
     assert ninth["measured"] == {}
     assert "layer" in ninth["problem"]
     assert Path("out/sg-opt-figure1.png").is_file()
+
+
+def test_a_table_of_paper_1_by_the_name_of_its_encoder(
+    run: Run, tiny: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command of a machine with the Hub, on a folder shaped as that of bert-base-uncased is there."""
+    monkeypatch.chdir(tmp_path)
+    encoder = isotrope.load(tiny)
+    encoder.backbone.model.save_pretrained("bert-base-uncased")
+    encoder.tokenizer.save_pretrained("bert-base-uncased")
+    pairs = load_pairs("bundled", split="dev")
+    Path("stsb").mkdir()
+    with Path("stsb/stsb.tsv").open("w") as file:
+        file.write("split\tscore\tsentence1\tsentence2\n")
+        for split in ("train", "dev", "test"):
+            for row in zip(pairs.scores[:20], pairs.sentences1, pairs.sentences2, strict=False):
+                file.write("\t".join([split, *map(str, row)]) + "\n")
+    short = [word for key in ("training.steps=1", "heads.projection.width=8") for word in ("--set", key)]
+    row = "BERT-base: Contrastive (SG-OPT), CLS"
+    chosen = ("--model", "bert-base-uncased", "--rows", row, "--columns", "STS-B", "--seeds", "1", *short)
+    done = run("reproduce", "sg-opt/table1", *chosen, "--data", ".", "--output", "out")
+    assert done.code == 0, done.err
+    (folder,) = Path("out/runs").glob("sg-opt-*-1")
+    settings = isotrope.recipes.load(str(folder / "recipe.toml")).stages[0]
+    assert (settings.training.batch_size, settings.objective.temperature) == (16, 0.01)  # type: ignore[attr-defined]

@@ -47,7 +47,7 @@ def test_what_a_table_names_is_there(name: str) -> None:
         assert making is not None
         assert all(part in NAMED for part in (making.text or table.text).split("+"))
         for model in (making.model or table.model, "bundled"):
-            for job in jobs_of(making, 1, model=model, text=table.text, dev=table.dev):
+            for job in jobs_of(making, [1], model=model, text=table.text, dev=table.dev):
                 assert job.resolved() is not None or job.recipe is None
         if making.baseline:
             assert set(making.options) <= set(BASELINES.resolve(making.baseline).model_fields)
@@ -70,7 +70,7 @@ def test_values_are_read_as_they_are_printed() -> None:
 def test_the_steps_of_the_objective_are_the_recipes_of_their_names() -> None:
     rows = {row.name: row.run for row in published("sg-opt/table5").rows}
     for name, recipe in (("L^opt1", "sg-opt1"), ("L^opt2", "sg-opt2")):
-        (job,) = jobs_of(rows[name], 1, model="bert-base-uncased", text="stsb")  # type: ignore[arg-type]
+        (job,) = jobs_of(rows[name], [1], model="bert-base-uncased", text="stsb")  # type: ignore[arg-type]
         made = job.resolved()
         assert made is not None
         assert made.stages == recipes.load(recipe).stages

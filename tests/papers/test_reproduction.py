@@ -106,7 +106,7 @@ def test_what_is_done_is_not_done_again_and_what_was_cut_off_goes_on(
 
 def test_a_run_that_another_process_makes_is_left_to_it(text: Path, tiny: str, tmp_path: Path) -> None:
     making = Making(recipe="simcse", set=SHORT)
-    (job,) = jobs_of(making, 1, model=tiny, text=str(text), dev="bundled")
+    (job,) = jobs_of(making, [1], model=tiny, text=str(text), dev="bundled")
     with leased(tmp_path / "out" / "leases" / job.name) as mine:
         assert mine
         rows = [{"name": "tuned", "run": making.model_dump()}]
@@ -169,8 +169,8 @@ def test_two_jobs_that_differ_have_different_names() -> None:
 
 def test_rows_of_one_table_have_the_numbers_for_the_main_model_and_a_teacher_where_they_have_one() -> None:
     given: dict[str, Any] = {"model": "bundled", "text": "t.tsv", "teacher": "minilm", "dev": "stsb"}
-    (frozen,) = jobs_of(Making(recipe="parallel"), 1, **given)
-    (one,) = jobs_of(Making(recipe="parallel-multilingual", model="elsewhere/bilingual"), 1, **given)
+    (frozen,) = jobs_of(Making(recipe="parallel"), [1], **given)
+    (one,) = jobs_of(Making(recipe="parallel-multilingual", model="elsewhere/bilingual"), [1], **given)
     assert (frozen.recipe, frozen.teacher, frozen.model) == ("parallel:bundled", "minilm", "bundled")
     assert (one.recipe, one.teacher, one.model) == ("parallel-multilingual:bundled", None, "elsewhere/bilingual")
 
@@ -242,7 +242,7 @@ def test_mistakes_are_said(text: Path, tiny: str, tmp_path: Path, arguments: dic
 def test_a_baseline_stands_on_what_the_recipe_made(text: Path, tiny: str, tmp_path: Path) -> None:
     shop = Workshop(tmp_path / "out")
     making = Making(recipe="consert", set=SHORT, baseline="frequent", options={"top": 2, "pooling": "mean"})
-    (job,) = jobs_of(making, 1, model=tiny, text=str(text), dev=None)
+    (job,) = jobs_of(making, [1], model=tiny, text=str(text), dev=None)
     task = reproduction.open_task("bundled")
     found = shop.do(job, {"bundled": task})
     run = shop.run_of(job)

@@ -13,10 +13,14 @@ PARALLEL = (
     *("parallel", "parallel-dual", "parallel-multilingual", "parallel-nli", "parallel-pipeline", "parallel-teacher"),
     "nli-finetune",
 )
+MLM = ("mlm",)
+SBERT = ("bsl-sbert",)
 OPEN = {  # what the texts don't say; bsl's decay is one of three
     SG: {"weight_decay", "warmup", "schedule", "clip"},
     CONSERT: {"weight_decay", "clip"},
     BSL: {"weight_decay", "warmup", "schedule", "clip", "eval_steps"},
+    MLM: {"schedule", "clip", "eval_steps"},
+    SBERT: {"warmup", "schedule", "clip"},
     PARALLEL: {"optimiser", "weight_decay", "warmup", "clip"},
 }
 SAID = ("optimiser", "weight_decay", "warmup", "schedule", "clip")

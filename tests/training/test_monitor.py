@@ -55,6 +55,15 @@ def test_alignment_is_of_two_texts_where_there_are_two_and_else_of_what_dropout_
     assert 0 < monitor.figures(learner)["alignment"] < 0.5 * apart
 
 
+@pytest.mark.parametrize("recipe", ["parallel", "parallel-dual"])
+def test_alignment_is_of_translations_where_another_encoder_reads_them(recipe: str, small: str) -> None:
+    """Paper 4, Figure 4 B: the student's vector of one language beside the source encoder's of the other."""
+    settings = {"guide.model": small, "guide.model_pooling": "cls", "queue.size": 0, "training.dropout": 0.0}
+    learner, monitor = monitored(recipe, small, **settings)
+    apart = alignment(learner.student.eval().encode(TEXTS), learner.guide.reader.encode(OTHERS))
+    assert monitor.figures(learner)["alignment"] == pytest.approx(apart, rel=0.3)
+
+
 def test_alignment_is_of_the_views_where_there_is_no_dropout(small: str) -> None:
     learner, monitor = monitored("consert", small)
     assert monitor.figures(learner)["alignment"] > 0.001

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,7 @@ class Job:
         return None if self.recipe is None else recipes.load(self.recipe, self.set)
 
 
-def jobs_of(making: Making, seeds: int, **given: Any) -> list[Job]:
+def jobs_of(making: Making, seeds: Sequence[int], **given: Any) -> list[Job]:
     """One job for each seed, or just one where the seed decides nothing. `given` has what the row leaves open.
 
     All rows have the numbers for the main model, which is the `given` one: that of a row may stand in for another.
@@ -72,7 +72,7 @@ def jobs_of(making: Making, seeds: int, **given: Any) -> list[Job]:
         job = replace(job, recipe=variant_for(job.recipe, given.get("model", job.model)))
         recipe = job.resolved()
         job = replace(job, teacher=job.teacher if recipe and takes_teacher(recipe) else None)
-    return [replace(job, seed=seed) for seed in range(1, seeds + 1)] if _is_seeded(job) else [job]
+    return [replace(job, seed=seed) for seed in seeds] if _is_seeded(job) else [job]
 
 
 def variant_for(recipe: str, model: str) -> str:

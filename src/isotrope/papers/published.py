@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
+from itertools import chain, islice
 from statistics import mean
 from typing import Any, Literal, NamedTuple
 
@@ -123,7 +124,8 @@ class Published(Data):
     model: str = "bert-base-uncased"  # of rows that name none, and the one that another model stands in for
     text: str = "stsb"  # what rows learn from that name no other
     dev: str | None = "stsb"  # checkpoints are chosen by its development split
-    seeds: int = 1  # of the paper
+    seeds: tuple[int, ...] = (1,)  # of the paper, by their numbers
+    classifier_seeds: tuple[int, ...] = ()  # the same of classifiers on top; none: SentEval's own
     classifier: Literal["logistic", "mlp"] = "logistic"
     note: str = ""
     misprints: tuple[Misprint, ...] = ()
@@ -146,6 +148,11 @@ class Published(Data):
     def can_be_run(self) -> tuple[Row, ...]:
         """The rows that can be made here."""
         return tuple(row for row in self.rows if row.run is not None)
+
+    def seed_numbers(self, count: int) -> tuple[int, ...]:
+        """So many seeds: the paper's first, then whichever numbers from 1 on are not among them."""
+        more = (number for number in range(1, count + len(self.seeds) + 1) if number not in self.seeds)
+        return tuple(islice(chain(self.seeds, more), count))
 
     @property
     def other_models(self) -> list[str]:

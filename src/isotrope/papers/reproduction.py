@@ -55,7 +55,7 @@ def reproduce(
         model: stands in for the paper's main encoder; rows of its other encoders are left out then, but for those of
             `stand_ins`. A recipe that has a variant of the model's name is used with it: `sg-opt:bundled` has numbers
             for `bundled`.
-        seeds: runs of each row, 1 to so many; by default as many as the paper has.
+        seeds: runs of each row, under the paper's own seeds first; by default as many as the paper has.
         rows: only those of these names, or that have one of these words in their names.
         columns: only those of these names.
         budget: `full` for the recipes' own steps, `quick` for a few: enough to see that all of it runs, not more.
@@ -73,7 +73,7 @@ def reproduce(
     known = table if isinstance(table, Published) else published(table)
     setting = Setting(
         model=model,
-        seeds=known.seeds if seeds is None else seeds,
+        seeds=len(known.seeds) if seeds is None else seeds,
         budget=budget,
         text=None if text is None else str(text),
         texts=texts,
@@ -161,6 +161,11 @@ class _Plan:
         """Every job once: the untuned first, then the first seed of every row, and so on."""
         several = [*self.untuned, *(job for jobs in self.jobs.values() for job in jobs)]
         return sorted({job.name: job for job in several}.values(), key=lambda job: job.seed or 0)
+
+    @property
+    def classifier_seeds(self) -> tuple[int, ...] | None:
+        """Those of the paper, no more of them than runs of a row; None for SentEval's own."""
+        return self.table.classifier_seeds[: self.setting.seeds] or None
 
     def seconds(self) -> float:
         """How long what is left to train will take."""
@@ -258,7 +263,7 @@ class _Plan:
         making = making.model_copy(update={"model": model or making.model})
         if setting.text:
             making = making.model_copy(update={"text": setting.text})
-        jobs = jobs_of(making, setting.seeds, **given, teacher=setting.teacher)
+        jobs = jobs_of(making, table.seed_numbers(setting.seeds), **given, teacher=setting.teacher)
         if setting.budget == "full":
             return jobs
         return [within(setting.budget, job, self._texts(job)) if job.recipe else job for job in jobs]
@@ -274,7 +279,7 @@ class _Plan:
             if not column.task or self._key(column) in tasks:
                 continue
             try:
-                options = {"split": column.split, "classifier": self.table.classifier}
+                options = {"split": column.split, "classifier": self.table.classifier, "seeds": self.classifier_seeds}
                 tasks[self._key(column)] = open_task(column.task, data=self.workshop.data, **options)
             except MissingDataError:
                 absent.append(column.name)
@@ -283,9 +288,10 @@ class _Plan:
         return tasks, absent
 
     def _key(self, column: Column) -> str:
-        """`stsb`, `stsb@dev`, `mr (mlp)`: what a figure is kept under."""
-        split, classifier = f"@{column.split}" if column.split else "", self.table.classifier
-        return f"{column.task}{split}{'' if classifier == 'logistic' else f' ({classifier})'}"
+        """`stsb`, `stsb@dev`, `mr (mlp, 8 seeds)`: what a figure is kept under."""
+        kind, seeds = self.table.classifier, self.classifier_seeds
+        how = ", ".join([kind] * (kind != "logistic") + [f"{len(seeds or ())} seeds"] * bool(seeds))
+        return f"{column.task}{f'@{column.split}' if column.split else ''}{f' ({how})' if how else ''}"
 
     def _untuned_name(self, job: Job) -> str:
         """`untuned, mean`; another encoder than the main one is named, or the one whose place it takes."""

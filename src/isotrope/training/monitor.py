@@ -45,10 +45,8 @@ class Monitor:
             tuned = learner.tuned()
             vectors = tuned(text)
             learner.train()
-            tuned.train()  # two texts of one meaning where there are two, else what views and dropout make of one
-            other = batch.get("second", text) if learner.guide.reader is None else text
-            views = learner.stage.views
-            pair = (_seen(tuned, text, views.first), _seen(tuned, other, views.second))
+            tuned.train()
+            pair = _seen(tuned, text, learner.stage.views.first), _of_one_meaning(learner, tuned, batch, text)
         learner.train(was_training)
         found = {
             "alignment": float(alignment(*pair)),
@@ -61,6 +59,22 @@ class Monitor:
         if self.score is not None:
             found = {"spearman": self.score(self.evaluated()), **found}
         return found
+
+
+def _of_one_meaning(learner: Learner, tuned: Encoder, batch: Mapping[str, Any], text: Batch) -> Tensor:
+    """What the vectors of a text should be near: those of the other text, where there are two, by whoever reads it;
+    else what views and dropout make of the text itself.
+    """
+    stage, reader = learner.stage, learner.guide.reader
+    if reader is None:
+        return _seen(tuned, batch.get("second", text), stage.views.second)
+    if stage.heads.both or reader.dim != tuned.dim:  # a head makes the two sides alike, and none is saved
+        return _seen(tuned, text, stage.views.second)
+    if "taught" in batch:
+        taught: Tensor = batch["taught"]
+        return taught
+    translated: Tensor = learner.guide(batch["second"], tuned)
+    return translated
 
 
 def _seen(student: Encoder, batch: Batch, view: View) -> Tensor:
