@@ -12,7 +12,7 @@ from sentence_transformers import SentenceTransformer
 import isotrope
 from isotrope.encoders.foreign import ForeignEncoder
 from isotrope.encoders.loading import BUNDLED, load_any
-from isotrope.encoders.precision import fastest_precision
+from isotrope.encoders.precision import encoding_in, fastest_precision
 from isotrope.io.errors import IsotropeError
 
 TEXTS = ["A cat sat.", "Dogs bark loudly at night in the old town.", "Hello!"]
@@ -70,3 +70,12 @@ def test_the_fastest_is_what_the_processor_has(
     assert fastest_precision("cpu") == precision
     monkeypatch.delattr(torch.cpu, "get_capabilities")  # older versions of torch
     assert fastest_precision("cpu") == "float32"
+
+
+def test_encoders_compute_in_it_for_a_while() -> None:
+    mine, other = isotrope.load(), isotrope.load(precision="float16")
+    with encoding_in("bfloat16", mine, other):
+        assert (mine.precision, other.precision) == ("bfloat16", "bfloat16")
+    with pytest.raises(KeyboardInterrupt), encoding_in("bfloat16", mine, other):
+        raise KeyboardInterrupt
+    assert (mine.precision, other.precision) == ("float32", "float16")

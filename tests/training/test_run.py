@@ -321,3 +321,23 @@ def test_auto_is_settled_when_the_run_begins(
     train(TEXTS, "sg-opt", small, tmp_path / "run", steps=1, precision="auto", set=NARROW)
     settled = json.loads((tmp_path / "run" / "run.json").read_text())["training"]["precision"]
     assert settled == ("bfloat16" if there else "float32")
+
+
+def test_a_resumed_run_computes_as_it_began_on_any_hardware(
+    small: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options: dict[str, Any] = {"steps": 2, "set": NARROW, "precision": "auto", "output": tmp_path / "run"}
+    for there in (True, False):
+        monkeypatch.setattr(torch.cpu, "get_capabilities", lambda there=there: {"avx512_bf16": there})
+        run = train(TEXTS, "sg-opt", small, resume=not there, **options)
+        assert run.recipe.stages[0].training.precision == "bfloat16"
+
+
+def test_a_fit_encodes_in_the_precision_of_its_recipe(small: str, tmp_path: Path) -> None:
+    found = {
+        kind: train(TEXTS, "smooth", small, tmp_path / kind, precision=kind).encoder for kind in ("float32", "bfloat16")
+    }
+    maps = [encoder.after_pooling[-1].linear.weight.detach() for encoder in found.values()]
+    assert not torch.equal(*maps)
+    assert torch.allclose(*maps, atol=0.02)
+    assert {encoder.precision for encoder in found.values()} == {"float32"}  # what is made is not bound to it

@@ -98,9 +98,9 @@ def probe(recipe: Recipe, model: Encoder) -> None:
     with torch.random.fork_rng():
         encoder = model
         for stage in recipe.stages:
+            started = _start(stage, model, encoder).copied()  # which an exported one refuses
             if not stage.learns:
                 continue
-            started = _start(stage, model, encoder).copied()
             frozen = FrozenEncoders(started)
             for named in {one for side in stage.reads for one in getattr(stage.views, side).draw.models}:
                 frozen[named]  # it must be there
