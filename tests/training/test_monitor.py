@@ -47,6 +47,15 @@ def test_figures_are_those_of_the_students_vectors(small: str) -> None:
     assert "held_out_loss" not in Monitor(monitor.batch, False, monitor.evaluated).figures(learner)
 
 
+@pytest.mark.parametrize("precision", ["float32", "bfloat16"])
+def test_a_development_score_is_computed_as_the_run_computes(precision: str, small: str) -> None:
+    seen: list[str] = []
+    score = lambda encoder: float(not seen.append(encoder.precision))  # noqa: E731
+    learner, monitor = monitored("simcse", small, score=score, **{"training.precision": precision})
+    monitor.figures(learner)
+    assert (seen, learner.student.precision) == ([precision], "float32")
+
+
 def test_alignment_is_of_two_texts_where_there_are_two_and_else_of_what_dropout_makes_of_one(small: str) -> None:
     learner, monitor = monitored("bsl", small)
     apart = alignment(learner.student.encode(TEXTS), learner.student.encode(OTHERS))

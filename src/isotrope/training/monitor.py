@@ -13,6 +13,7 @@ from torch import Tensor
 
 from isotrope.encoders import Encoder
 from isotrope.encoders.packing import Batch
+from isotrope.encoders.precision import encoding_in
 from isotrope.evaluation.geometry import alignment, effective_rank, mean_cosine, uniformity
 from isotrope.training.learner import Learner
 from isotrope.views.embedding import View
@@ -57,7 +58,9 @@ class Monitor:
         if self.held_out:
             found["held_out_loss"] = loss
         if self.score is not None:
-            found = {"spearman": self.score(self.evaluated()), **found}
+            encoder = self.evaluated()
+            with encoding_in(learner.stage.training.precision, encoder):
+                found = {"spearman": self.score(encoder), **found}
         return found
 
 
