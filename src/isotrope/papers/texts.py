@@ -10,18 +10,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from isotrope.evaluation.data.pairs import Pairs
-from isotrope.evaluation.data.places import MissingDataError, data_folder
+from isotrope.evaluation.data.places import MissingDataError, data_file, data_folder
 from isotrope.evaluation.tasks import load_pairs, open_task
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError, nearest
 from isotrope.io.hashes import digest
 from isotrope.text import read_table
+from isotrope.text.aligned import aligned_pairs
 from isotrope.text.pairs import entailment_pairs
 from isotrope.text.tables import write_table
 
 SEVEN = ("sts12", "sts13", "sts14", "sts15", "sts16", "stsb", "sickr")
 MIXED = 89_192  # paper 2: 2 x 44,596 pairs, which are 31,099 graded ones and 13,497 of STS15 and STS16 without a grade
 SPLITS = ("train", "dev", "test")
+FIVE = ("ar", "es", "tr", "de", "fr")  # paper 3, section 4.3
+TRACKS = ("track1.ar-ar", "track3.es-es", "track5.en-en")  # of SemEval-2017: those of paper 1
 DRAW = 1  # seed of the draw where only so many texts are wanted: the same for all runs
 
 
@@ -182,16 +185,61 @@ def _of_nli(texts: Texts, name: str, *, triplets: bool) -> list[Path]:
     return [file]
 
 
-def _translations(texts: Texts) -> list[Path]:
-    """Chinese as source, English as target."""
-    folder, file = data_folder(texts.data), texts.folder / "translations.tsv"
+def _chinese_triplets(texts: Texts) -> list[Path]:
+    file = texts.folder / "nli-zh-triplets.tsv"
+    if not file.is_file():
+        folder = data_folder(texts.data)
+        found = sorted(Path(folder, "zh").glob("*snli*.tsv*")) if folder else []
+        if not found:
+            raise MissingDataError(
+                "Chinese NLI text: no zh/*snli*.tsv[.gz] with premise, hypothesis, label in a data folder"
+            )
+        entailment_pairs(found, file, triplets=True)
+    return [file]
+
+
+def _five_languages(texts: Texts) -> list[Path]:
+    """English as source, each of its five translations as target. Paper 3 has all of SNLI and MultiNLI translated."""
+    file = texts.folder / "xnli-five.tsv"
+    if not file.is_file():
+        english, *others = (_xnli(language, texts.data) for language in ("en", *FIVE))
+        aligned_pairs(english, others, file, on=("split", "index"), columns=("premise", "hypothesis"))
+    return [file]
+
+
+def _xnli(language: str, data: Path | None) -> Path:
+    name = f"xnli/xnli_{language}.tsv"
+    file = data_file(name, data)
+    if file is None:
+        raise MissingDataError(f"xnli-five: no {name}[.gz] with split, index, premise, hypothesis in a data folder")
+    return file
+
+
+def _to_english(texts: Texts) -> list[Path]:
+    return _translations(texts, "translations", source="zh", target="en")
+
+
+def _to_chinese(texts: Texts) -> list[Path]:
+    return _translations(texts, "translations-zh", source="en", target="zh")
+
+
+def _translations(texts: Texts, name: str, *, source: str, target: str) -> list[Path]:
+    folder, file = data_folder(texts.data), texts.folder / f"{name}.tsv"
     if not file.is_file():
         found = sorted(Path(folder, "parallel").glob("*_en_zh.tsv*")) if folder else []
         if not found:
-            raise MissingDataError("translations: no parallel/*_en_zh.tsv[.gz] with en, zh in a data folder")
+            raise MissingDataError(f"{name}: no parallel/*_en_zh.tsv[.gz] with en, zh in a data folder")
         with write_table(file, ("source", "target")) as write:
-            write([(row["zh"], row["en"]) for one in found for row in read_table(one, ("en", "zh"))])
+            write([(row[source], row[target]) for one in found for row in read_table(one, ("en", "zh"))])
     return [file]
+
+
+def _sts17(texts: Texts) -> list[Path]:
+    def made() -> Iterator[str]:
+        for track in TRACKS:
+            yield from _both_sides(load_pairs(f"sts17:{track}", data=texts.data))
+
+    return texts.sentences("sts17", made)
 
 
 def _arguments(texts: Texts) -> list[Path]:
@@ -206,6 +254,10 @@ NAMED: dict[str, Callable[[Texts], list[Path]]] = {
     "nli-labelled": _labelled,
     "nli-entailment": _entailment,
     "nli-triplets": _triplets,
-    "translations": _translations,
+    "nli-zh-triplets": _chinese_triplets,
+    "xnli-five": _five_languages,
+    "translations": _to_english,
+    "translations-zh": _to_chinese,
+    "sts17": _sts17,
     "arguments": _arguments,
 }
