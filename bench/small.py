@@ -7,7 +7,9 @@
 
 The student is a narrow ELECTRA whose word embeddings are the principal components of what the teacher makes of each
 word alone, so that it begins as a bag of the teacher's words. With --start an earlier one is taught on: it gets the
-words that the text has and it has not, as far as 12 MB hold them.
+words that the text has and it has not, and layers that do nothing yet, as far as 12 MB hold them.
+
+Written down, a number of the word table has one byte (float8, e4m3): STS-B, test, 79.63 where two bytes gave 79.65.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from safetensors.torch import load_file, save_file
 from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Dense, Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling
@@ -28,8 +31,10 @@ from transformers import ElectraConfig, ElectraModel, PreTrainedTokenizerFast
 import isotrope
 
 TEACHER = "minilm"
-WIDTH, HIDDEN, INTERMEDIATE, LAYERS = 128, 256, 768, 3  # embedding, and the layers behind it
+WIDTH, HIDDEN, INTERMEDIATE, LAYERS = 128, 256, 768, 5  # embedding, and the layers behind it
 ADDED = 1_500  # words that an earlier student gets at most
+WORDS = "embeddings.word_embeddings.weight"
+SCALE = 16  # of all embeddings, which are normalised behind their sum: small numbers have few digits in float8
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -41,9 +46,7 @@ def main() -> None:
     parser.add_argument("--finish", type=Path, help="a trained student, to be written in half precision")
     options = parser.parse_args()
     if options.finish:
-        SentenceTransformer(str(options.finish), device="cpu").half().save(str(options.output))
-        config = json.loads((options.output / "config.json").read_text())  # kept in half, computed in single precision
-        (options.output / "config.json").write_text(json.dumps(config | {"dtype": "float32"}, indent=2) + "\n")
+        finish(options.finish, options.output)
         return
     counts = count_words(options.text.read_text(encoding="utf-8").splitlines())
     if options.start:
@@ -98,8 +101,33 @@ def grow_student(start: Path, counts: Counter[str], folder: Path) -> None:
     model.resize_token_embeddings(len(tokenizer))
     table = np.stack([rows[word] for word in in_order(tokenizer)])
     model.embeddings.word_embeddings.weight.data = torch.from_numpy(table)
-    save(model, tokenizer, student[2], folder)
+    save(deeper(model), tokenizer, student[2], folder)
     print(f"{len(lacking):,} more words: {', '.join(lacking[:12])}, ...")
+
+
+def deeper(model: ElectraModel) -> ElectraModel:
+    """The same with LAYERS layers. Those that are new add nothing to what comes in: their outputs begin at zero."""
+    torch.manual_seed(1)
+    grown = ElectraModel(ElectraConfig(**(model.config.to_dict() | {"num_hidden_layers": LAYERS})))
+    grown.load_state_dict(model.state_dict(), strict=False)
+    for layer in grown.encoder.layer[model.config.num_hidden_layers :]:
+        for last in (layer.attention.output.dense, layer.output.dense):
+            torch.nn.init.zeros_(last.weight)
+    return grown
+
+
+def finish(trained: Path, folder: Path) -> None:
+    """In half precision, and the word table in a byte a number; once loaded it computes in single precision."""
+    encoder = SentenceTransformer(str(trained), device="cpu")
+    embeddings = encoder[0].auto_model.embeddings
+    for table in (embeddings.word_embeddings, embeddings.position_embeddings, embeddings.token_type_embeddings):
+        table.weight.data *= SCALE
+    encoder.half().save(str(folder))
+    config = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(config | {"dtype": "float32"}, indent=2) + "\n")
+    weights = load_file(folder / "model.safetensors")
+    weights[WORDS] = weights[WORDS].to(torch.float8_e4m3fn)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
 
 
 def save(model: ElectraModel, tokenizer: PreTrainedTokenizerFast, dense: Dense, folder: Path) -> None:

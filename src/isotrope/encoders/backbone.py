@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, Protocol
@@ -12,6 +12,7 @@ from typing import Any, Literal, Protocol
 import torch
 from torch import Tensor, nn
 
+from isotrope.encoders.half import faster_half
 from isotrope.encoders.packing import Batch, lay_out
 from isotrope.encoders.pieces import take
 from isotrope.io.errors import IsotropeError
@@ -147,11 +148,14 @@ class Backbone(nn.Module):
             inputs["position_ids"] = batch.position_ids + self.position_offset
         return inputs
 
-    def computing(self) -> AbstractContextManager[Any]:
+    @contextmanager
+    def computing(self) -> Iterator[None]:
         """Autocast to `precision`; nothing where that is float32, so that a training loop's autocast holds."""
         if self.precision == torch.float32:
-            return nullcontext()
-        return torch.autocast(next(self.parameters()).device.type, dtype=self.precision)
+            yield
+            return
+        with torch.autocast(self.device.type, dtype=self.precision), faster_half(self.precision, self.device):
+            yield
 
     @contextmanager
     def _narrowed(self) -> Iterator[None]:

@@ -210,7 +210,7 @@ class _Plan:
             tuple(self.absent),
             seconds,
             partial=not whole or bool(self.absent),
-            remarks=tuple(remark for name in names for remark in self.workshop.texts.remarks(name)),
+            remarks=tuple(dict.fromkeys(remark for name in names for remark in self.workshop.texts.remarks(name))),
         )
 
     def _row(self, row: Row, jobs: Sequence[Job]) -> MeasuredRow:

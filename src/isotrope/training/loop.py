@@ -33,6 +33,7 @@ from torch.utils.data import DataLoader, Dataset
 from transformers import get_scheduler, set_seed
 
 from isotrope.encoders.devices import default_device
+from isotrope.encoders.half import faster_half
 from isotrope.encoders.packing import Batch
 from isotrope.encoders.precision import computing_in, dtype_of
 from isotrope.encoders.quiet import quiet_transformers
@@ -40,7 +41,6 @@ from isotrope.io.errors import IsotropeError
 from isotrope.io.memory import enough_memory
 from isotrope.training import checkpoints
 from isotrope.training.bar import RunBar
-from isotrope.training.dropout import cheap_dropout
 from isotrope.training.interruption import Interrupted, stop_requests
 from isotrope.training.monitor import collapse
 from isotrope.training.processes import all_alive, made_by_main_process
@@ -190,8 +190,8 @@ class Loop:
     def loss(self, item: Item, accumulated: int) -> Tensor:
         """The loss of one batch, as its share of the step; it and its parts are added up for the log."""
         moved = {id(value): value.to(self.device) for value in item.values()}  # two views may be one batch
-        cheap = nullcontext() if self.settings.computes_again else cheap_dropout(self.precision, self.device)
-        with computing_in(self.precision, self.device), cheap:
+        faster = nullcontext() if self.settings.computes_again else faster_half(self.precision, self.device)
+        with computing_in(self.precision, self.device), faster:
             parts: dict[str, Tensor] = self.wrapped(**{name: moved[id(value)] for name, value in item.items()})
         self._stop_unless_finite("loss", float(parts["loss"].detach()))
         for name in parts if len(parts) > 2 else ("loss",):  # a single part is the loss itself

@@ -1,4 +1,4 @@
-"""Cheap dropout in bfloat16: the right share of zeros, the same attention, and masks that can be drawn again."""
+"""Dropout and attention in bfloat16: the right share of zeros, the same attention, masks that can be drawn again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch.nn import functional
 
-from isotrope.training import dropout
-from isotrope.training.dropout import CheapDropout, cheap_dropout, kept
+from isotrope.encoders import half
+from isotrope.encoders.half import WIDEST, FasterHalf, faster_half, kept
 
 from .loops import Make, same, student
 
@@ -38,20 +38,23 @@ def test_nothing_but_bfloat16_in_training_is_changed() -> None:
         torch.manual_seed(1)
         plain = functional.dropout(given, 0.3, training)
         torch.manual_seed(1)
-        with CheapDropout():
+        with FasterHalf():
             assert torch.equal(functional.dropout(given, 0.3, training), plain)
-    assert not isinstance(cheap_dropout(torch.float32, torch.device("cpu")), CheapDropout)
+    assert not isinstance(faster_half(torch.float32, torch.device("cpu")), FasterHalf)
 
 
+@pytest.mark.parametrize("rate", [0.0, 0.1])
 @pytest.mark.parametrize("masked", [True, False])
-def test_attention_is_that_of_torch_where_nothing_is_dropped(masked: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dropout, "kept", lambda shape, p, dtype: torch.ones(tuple(shape), dtype=dtype))
+def test_attention_is_that_of_torch_where_nothing_is_dropped(
+    rate: float, masked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(half, "kept", lambda shape, p, dtype: torch.ones(tuple(shape), dtype=dtype))
     torch.manual_seed(0)
     given = [torch.randn(3, 4, 11, 8).to(HALF).requires_grad_() for _ in range(3)]
     mask = torch.zeros(3, 1, 11, 11).masked_fill_(torch.arange(11) > 6, torch.finfo(torch.float32).min)
     chosen = {"attn_mask": mask if masked else None}
-    with CheapDropout():
-        found = functional.scaled_dot_product_attention(*given, **chosen, dropout_p=0.1)
+    with FasterHalf():
+        found = functional.scaled_dot_product_attention(*given, **chosen, dropout_p=rate)
     doubles = [one.detach().double().requires_grad_() for one in given]
     exact = {"attn_mask": mask.double() if masked else None}
     wanted = functional.scaled_dot_product_attention(*doubles, **exact)
@@ -63,6 +66,17 @@ def test_attention_is_that_of_torch_where_nothing_is_dropped(masked: bool, monke
         assert mine is not None
         assert theirs is not None
         assert float(((mine.double() - theirs).norm() / theirs.norm()).detach()) < 0.01
+
+
+def test_attention_of_wide_rows_is_torchs_own() -> None:
+    torch.manual_seed(0)
+    for width, same_bits in ((WIDEST, False), (WIDEST + 1, True)):
+        given = [torch.randn(1, 2, width, 16).to(HALF) for _ in range(3)]
+        plain = functional.scaled_dot_product_attention(*given)
+        with FasterHalf():
+            found = functional.scaled_dot_product_attention(*given)
+        assert torch.equal(found, plain) == same_bits
+        torch.testing.assert_close(found, plain, atol=0.02, rtol=0.05)
 
 
 def test_a_resumed_run_ends_as_the_whole_one(make: Make) -> None:
@@ -88,6 +102,6 @@ def test_a_resumed_run_ends_as_the_whole_one(make: Make) -> None:
 )
 def test_where_it_is_used(settings: dict[str, Any], ours: bool, make: Make, monkeypatch: pytest.MonkeyPatch) -> None:
     drawn: list[int] = []
-    monkeypatch.setattr(dropout, "kept", lambda *given: drawn.append(1) or kept(*given))
+    monkeypatch.setattr(half, "kept", lambda *given: drawn.append(1) or kept(*given))
     make("simcse", steps=1, **settings).run()
     assert bool(drawn) == ours

@@ -1,8 +1,12 @@
-"""Dropout in bfloat16 on a processor, from random numbers that cost an eighth of torch's.
+"""Attention and dropout in bfloat16 on a processor: torch's own take longer than the products they stand between.
 
-Where products are twice as fast, what torch's dropout draws, 6.5 ns a number, is a tenth of a step. Within
-`CheapDropout` a mask takes 16 bits a number from SFC64, under a seed that torch's generator gives: so a checkpoint's
-random state holds all there is to hold. Masks are not those of torch: hence not for float32, whose figures are known.
+Where products are twice to four times as fast, what torch's dropout draws, 6.5 ns a number, is a tenth of a step.
+Within `FasterHalf` a mask takes 16 bits a number from SFC64, under a seed that torch's generator gives: so a
+checkpoint's random state holds all there is to hold. Masks are not those of torch: hence not for float32, whose figures
+are known.
+
+torch's attention without dropout never writes its weights down. That saves memory; in rows as short as ours it takes
+four to seven times as long, there and back (docs/benchmarks.md).
 """
 
 from __future__ import annotations
@@ -19,18 +23,19 @@ from torch.nn import functional
 from torch.overrides import TorchFunctionMode
 
 BITS = 16  # of a random number: rates are right to 1 in 65,536
+WIDEST = 256  # row whose attention is written down where nothing is dropped: beyond it, torch's is as fast and smaller
 
 
-def cheap_dropout(precision: torch.dtype, device: torch.device) -> AbstractContextManager[Any]:
+def faster_half(precision: torch.dtype, device: torch.device) -> AbstractContextManager[Any]:
     """Around the way forward; nothing unless it computes in bfloat16 on a processor.
 
     Not where activations are computed again on the way back: torch has modes off there, and would draw other masks.
     """
-    return CheapDropout() if precision == torch.bfloat16 and device.type == "cpu" else nullcontext()
+    return FasterHalf() if precision == torch.bfloat16 and device.type == "cpu" else nullcontext()
 
 
-class CheapDropout(TorchFunctionMode):
-    """Within, dropout of vectors and of attention in bfloat16 on a processor is ours; all else is torch's."""
+class FasterHalf(TorchFunctionMode):
+    """Within, attention and the dropout of vectors in bfloat16 on a processor are ours; all else is torch's."""
 
     def __torch_function__(
         self, function: Callable[..., Any], types: Any, args: tuple[Any, ...] = (), kwargs: dict[str, Any] | None = None
@@ -57,13 +62,14 @@ def attention(
     """
     scale = further.pop("scale", None) or query.shape[-1] ** -0.5
     boolean = attn_mask is not None and attn_mask.dtype == torch.bool
-    if not (0 < dropout_p < 1 and _is_ours(query)) or boolean or any(further.values()):
+    short = key.shape[-2] <= WIDEST or dropout_p > 0
+    if not (0 <= dropout_p < 1 and short and _is_ours(query)) or boolean or any(further.values()):
         return NotImplemented
     mask = torch.zeros((), device=query.device) if attn_mask is None else attn_mask.float()
     with torch.autocast("cpu", enabled=False):
         logits = query @ key.mT  # (rows, heads, width, width)
         weights = torch.add(mask, logits, alpha=scale).softmax(-1).to(query.dtype)
-        return (weights * kept(weights.shape, dropout_p, weights.dtype)) @ value
+        return (weights * kept(weights.shape, dropout_p, weights.dtype) if dropout_p else weights) @ value
 
 
 def kept(shape: Sequence[int], p: float, dtype: torch.dtype) -> Tensor:
