@@ -20,7 +20,7 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 MARKERS = ("o", "s", "^", "D", "v", "P")
 GREY = "#555555"
 CAPTION = 100  # characters of a line
-NEAR = 0.04  # of the axis: labels that are nearer lie on each other
+NEAR = 0.06  # of the axis: labels that are nearer lie on each other
 
 
 def draw(found: Reproduction, path: str | Path) -> None:
