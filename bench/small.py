@@ -34,7 +34,6 @@ TEACHER = "minilm"
 WIDTH, HIDDEN, INTERMEDIATE, LAYERS = 128, 256, 768, 5  # embedding, and the layers behind it
 ADDED = 1_500  # words that an earlier student gets at most
 WORDS = "embeddings.word_embeddings.weight"
-SCALE = 16  # of all embeddings, which are normalised behind their sum: small numbers have few digits in float8
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
 
@@ -120,8 +119,9 @@ def finish(trained: Path, folder: Path) -> None:
     """In half precision, and the word table in a byte a number; once loaded it computes in single precision."""
     encoder = SentenceTransformer(str(trained), device="cpu")
     embeddings = encoder[0].auto_model.embeddings
+    scale = 1 / embeddings.word_embeddings.weight.data.std()  # small numbers have few digits in float8
     for table in (embeddings.word_embeddings, embeddings.position_embeddings, embeddings.token_type_embeddings):
-        table.weight.data *= SCALE
+        table.weight.data *= scale  # of all three: their sum is normalised, so that nothing else changes
     encoder.half().save(str(folder))
     config = json.loads((folder / "config.json").read_text())
     (folder / "config.json").write_text(json.dumps(config | {"dtype": "float32"}, indent=2) + "\n")
