@@ -9,6 +9,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.nn.functional import cross_entropy
 from transformers import BertForMaskedLM
 
 import isotrope
@@ -122,3 +123,20 @@ def test_the_output_layer_at_the_masked_places_is_the_models_own(tokenizer: Any)
                     right.append(float(row.argmax() == target))
     assert float(found["loss"]) == pytest.approx(sum(losses) / len(losses), abs=1e-4)
     assert float(found["accuracy"]) == pytest.approx(sum(right) / len(right))
+
+
+@pytest.mark.parametrize("sentences", [1, 20], ids=["one sentence, not packed", "packed"])
+def test_gradients_are_those_of_the_whole_model(tokenizer: Any, sentences: int) -> None:
+    model, plain = (kind.from_pretrained(BUNDLED, dtype=torch.float64).eval() for kind in (MaskedLM, BertForMaskedLM))
+    text = tokenized(sentences=sentences)
+    tokens = int(text.lengths.sum()) + 2 * sentences
+    item = MaskedBatches(text, tokenizer, batches=1, batch_tokens=tokens, seed=0)[0]
+    batch, targets = item["batch"], item["targets"]
+    assert batch.packed == (sentences > 1)
+    model(**item)["loss"].backward()
+    inputs = {"attention_mask": batch.attention_mask(torch.float64), "position_ids": batch.position_ids}
+    logits = plain(batch.input_ids, **inputs).logits.float()
+    cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED).backward()
+    learnt = {name: weight.grad for name, weight in model.named_parameters()}
+    for name, weight in plain.named_parameters():
+        assert torch.allclose(learnt[name], weight.grad, rtol=1e-6, atol=1e-12), name

@@ -46,12 +46,14 @@ class Batch:
         return 1 - self.token_index.numel() / self.input_ids.numel()
 
     def attention_mask(self, dtype: torch.dtype) -> Tensor:
-        """(rows, width) of 0 and 1 when padded; additive (rows, 1, width, width), block-diagonal, when packed.
+        """(rows, width) of 0 and 1 when padded; `block_mask` when packed."""
+        return self.block_mask(dtype) if self.packed else (self.sentence >= 0).long()
+
+    def block_mask(self, dtype: torch.dtype) -> Tensor:
+        """Additive (rows, 1, width, width), block-diagonal: each sentence sees itself alone.
 
         Padding attends to padding, so that no row of the softmax is empty.
         """
-        if not self.packed:
-            return (self.sentence >= 0).long()
         apart = self.sentence[:, None, :, None] != self.sentence[:, None, None, :]
         return torch.zeros(apart.shape, dtype=dtype, device=apart.device).masked_fill_(apart, torch.finfo(dtype).min)
 

@@ -87,16 +87,28 @@ class MaskedBatches(Dataset[dict[str, Any]]):
 
 
 class MaskedLM(BertForMaskedLM):  # type: ignore[misc]
-    """A BERT masked LM that takes packed batches and computes its output layer at the masked positions only."""
+    """A BERT masked LM that takes packed batches and computes at the masked positions only what nothing else needs:
+    of the last layer what follows attention, and the output layer.
+    """
 
     def forward(self, batch: Batch, targets: Tensor) -> dict[str, Tensor]:
         """Mean cross-entropy over the masked tokens, and the share of them that was guessed right."""
         asked = targets != IGNORED
-        mask = batch.attention_mask(self.dtype)
-        hidden = self.bert(batch.input_ids, mask, position_ids=batch.position_ids).last_hidden_state
-        logits = self.cls(hidden[asked]).float()  # (masked, vocabulary)
+        logits = self.cls(self._last_layer(batch, asked)).float()  # (masked, vocabulary)
         right = (logits.argmax(-1) == targets[asked]).float().mean()
         return {"loss": functional.cross_entropy(logits, targets[asked]), "accuracy": right}
+
+    def _last_layer(self, batch: Batch, asked: Tensor) -> Tensor:
+        """The last layer's vectors where `asked` (rows, width) is true, (masked, dim): those that `self.bert` gives."""
+        *layers, last = self.bert.encoder.layer
+        mask = batch.block_mask(self.dtype)
+        hidden = self.bert.embeddings(batch.input_ids, position_ids=batch.position_ids)
+        for layer in layers:
+            hidden = layer(hidden, mask)
+        context, _ = last.attention.self(hidden, mask)
+        attended = last.attention.output(context[asked], hidden[asked])
+        vectors: Tensor = last.feed_forward_chunk(attended)
+        return vectors
 
 
 @torch.no_grad()
