@@ -64,10 +64,10 @@ def test_python_and_the_command_line_agree(corpus: Path, run: Run, shallow: str)
 def test_an_encoder_and_itself_and_a_page_for_people(corpus: Path, run: Run) -> None:
     done = run("compare", "bundled", "bundled", "own.txt", "--sentences", "100")
     assert (done.code, done.err) == (0, "")
-    assert "100 sentences of own.txt" in done.out
+    assert "100 sentences from own.txt" in done.out
     assert "Verdict: no clear difference between bundled and bundled on this text." in done.out
     assert "(+0.0 points, 95% interval +0.0 to +0.0)" in done.out
-    assert "What this does not see: negation, numbers" in done.out
+    assert "What this cannot see: negation, numbers" in done.out
     assert "Moved closest together" not in done.out
 
 
@@ -76,7 +76,7 @@ def test_other_wordings_from_a_table(corpus: Path, run: Run, shallow: str) -> No
     Path("views.tsv").write_text("\n".join(["text\tview1", *rows]))
     done = run("compare", shallow, "bundled", "own.txt", "--sentences", "100", "--views", "views.tsv")
     assert done.code == 0
-    assert "rewordings: how often the other of 80 comes first" in done.out
+    assert "rewordings: how often the other one ranks first, of 80 pairs" in done.out
     assert "Moved closest together" in done.out
     short = "\n".join(f"Word number {i}." for i in range(120)).encode()
     done = run("compare", shallow, "bundled", "-", "--views", "views.tsv", "--json", stdin=short)
@@ -92,7 +92,7 @@ def test_back_translations_are_made_and_kept(corpus: Path, run: Run, cache: Path
 
 
 BAD = {
-    "only 2 sentences and 0 halves; a verdict needs at least 100 sentences, or 50 pairs of one kind": (
+    "only 2 sentences and 0 pairs of halves; a verdict needs at least 100 sentences, or 50 pairs of one kind": (
         "compare",
         "bundled",
         "bundled",
@@ -122,7 +122,7 @@ def test_several_are_a_leaderboard(corpus: Path, run: Run, shallow: str) -> None
     assert [one.names[1] for one in found.comparisons] == ["bundled", shallow]
     alone = isotrope.compare("bundled", shallow, "own.txt", sentences=100)
     assert json.loads(done.out)["comparisons"][1] == json.loads(alone.json())
-    assert "Compared with bundled, on 100 sentences of own.txt" in str(found)
+    assert "Compared with bundled, on 100 sentences from own.txt" in str(found)
     assert run("compare", "bundled", "own.txt").err == (
         "Error: two models and a text are needed: isotrope compare BEFORE AFTER CORPUS\n"
     )

@@ -60,7 +60,7 @@ def test_an_extreme_setting_is_one_line(run: Run, message: str) -> None:
     assert error.startswith("Error: ")
     assert len(error) < 520
     assert message in error
-    assert all("kept whole" in note for note in notes)  # the text had been read where that is what it is about
+    assert all("not split into" in note for note in notes)  # the text had been read where that is what it is about
     assert set(Path().iterdir()) == before
 
 

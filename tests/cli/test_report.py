@@ -50,7 +50,7 @@ def test_a_page_that_can_not_be_written_is_a_line_and_no_failure(run: Callable[.
     done = run("train", "text.txt", "-o", "few", "-m", tiny, "-r", "simcse", *STEPS, "--report")
     assert done.code == 0
     assert "No report: the corpus (text.txt): a report needs at least 10 different texts, and there are 9" in done.err
-    assert "The encoder is few/encoder" in done.out
+    assert "The encoder is in few/encoder" in done.out
 
 
 def test_tune_ends_with_a_page_of_its_trials(run: Callable[..., Outcome], tiny: str) -> None:
@@ -75,7 +75,7 @@ def test_tune_ends_with_a_page_of_its_trials(run: Callable[..., Outcome], tiny: 
         "--report",
     )
     assert done.code == 0, done.err
-    assert "What was tried, to look at: tuned/report.html" in done.out
+    assert "Report on all trials: tuned/report.html" in done.out
     page = Path("tuned/report.html").read_text(encoding="utf-8")
     assert ">Trials</h2>" in page
     assert "smooth:topics" in page
@@ -88,7 +88,7 @@ def test_seeds_are_set_side_by_side(run: Callable[..., Outcome], tiny: str) -> N
     write("text.txt", 40)
     done = run(*("train", "text.txt", "-o", "runs", "-m", tiny, "-r", "simcse", "--seeds", "2", *STEPS), "--report")
     assert done.code == 0, done.err
-    assert "The runs side by side: runs/report.html" in done.out
+    assert "Report on all runs: runs/report.html" in done.out
     page = Path("runs/report.html").read_text(encoding="utf-8")
     assert "runs/seed-1" in page
     assert "runs/seed-2" in page

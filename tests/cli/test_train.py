@@ -285,8 +285,8 @@ OTHER_RUNS = {
     ),
     "the original run: training.seed 1 -> 2\n": ("text.txt", "--seed", "2"),
     "the original run: dev None -> 'bundled'\n": ("text.txt", "--dev", "bundled"),
-    "differs from that of the original run: text.txt -> pairs.tsv; other text\n": ("pairs.tsv", "--column", "target"),
-    "differs from that of the original run: text.txt -> text.txt, few.txt; rows 64 -> 69\n": ("text.txt", "few.txt"),
+    "is not that of the original run: text.txt -> pairs.tsv; the texts differ\n": ("pairs.tsv", "--column", "target"),
+    "is not that of the original run: text.txt -> text.txt, few.txt; rows 64 -> 69\n": ("text.txt", "few.txt"),
 }
 
 

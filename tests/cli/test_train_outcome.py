@@ -15,8 +15,8 @@ from isotrope.training.automatic import DETAILS, MORE
 @pytest.mark.parametrize(
     ("model", "options", "kept", "advice"),
     [
-        ("bundled", ("--steps", "1"), "The tuned encoder is kept.", []),
-        ("small", (), "The encoder is kept as it was; what was tried lies in run/tried.", [MORE]),
+        ("bundled", ("--steps", "1"), "The tuned encoder was kept.", []),
+        ("small", (), "The untuned encoder was kept; the tuned one is in run/tried.", [MORE]),
     ],
 )
 def test_the_outcome_comes_with_advice(

@@ -39,7 +39,7 @@ def test_each_has_a_page_that_shows_it_whole() -> None:
 def test_tickets(capsys: pytest.CaptureFixture[str]) -> None:
     script("tickets").main(output="run")
     printed = capsys.readouterr().out
-    assert "The encoder is untuned. There is too little text to judge by: that takes about 1,000 texts" in printed
+    assert "The encoder is untuned. There is too little text to judge the result: about 1,000 texts" in printed
     shown = printed[printed.index("\"I can't get") :]
     assert shown.strip() in (ROOT / "docs" / "tutorials" / "tickets.md").read_text(encoding="utf-8")
     assert Path("run/marked.parquet").exists()

@@ -43,7 +43,7 @@ def test_the_line_names_what_there_is_and_what_will_hurt() -> None:
     assert first.startswith("read 53 rows: 2 duplicates, 50 with HTML, 3 placeholders such as 'N/A'")
     assert [line.split(";")[0] for line in warnings] == [
         "Warning: HTML is learnt as if it were words",
-        "Warning: placeholders say nothing and are all alike",
+        "Warning: placeholders carry no meaning and all look alike",
     ]
     (only,) = looked_at(bundled_sentences()[:50]).lines()
     assert only.startswith("read 50 rows")
@@ -63,7 +63,7 @@ def test_a_large_text_is_looked_at_in_part_and_sampled_from_all_of_that(monkeypa
     monkeypatch.setattr(survey, "LOOKED_AT", 1000)
     monkeypatch.setattr(survey, "IDENTIFIED", 50)
     found = looked_at([f"number {'x' * i}" for i in range(1500)])
-    assert next(found.lines()).startswith("read 1,500 rows, of which 1,000 were looked at")
+    assert next(found.lines()).startswith("read 1,500 rows, 1,000 of them checked")
     assert len(found.sample) == 50
     later = sum(len(text) > 500 + len("number ") for text in found.sample)
     assert 10 < later < 40  # a half of them, about

@@ -42,7 +42,7 @@ def test_auto_splits_where_more_than_a_tenth_is_cut_off(tmp_path: Path) -> None:
     assert len(found) == 18
     assert str(used) == (
         "the given text: 9 documents, 18 sentences "
-        "(split, since 1 of the first 9 have several sentences and are cut off)"
+        "(split because 1 of the first 9 have several sentences and are too long)"
     )
     found, used = texts_of("auto", [LONG, *["Short. Yes."] * 9], tmp_path)
     assert (len(found), used.splits) == (10, {})
@@ -63,7 +63,7 @@ def test_auto_decides_for_each_source_by_what_comes_first(tmp_path: Path, monkey
     corpus = build_corpus([documents, sentences], ("text",), tmp_path / "corpus", units=used)
     assert len(corpus) == 6 + 3
     assert corpus.counts.documents == 3
-    assert str(used).startswith(f"{documents}: 3 documents, 6 sentences (split, since 2 of the first 2")
+    assert str(used).startswith(f"{documents}: 3 documents, 6 sentences (split because 2 of the first 2")
 
 
 def test_only_these_three() -> None:

@@ -64,8 +64,8 @@ def test_advice_is_given_where_it_is_of_use() -> None:
 def test_a_raw_encoder_is_judged_by_the_words_of_its_neighbours() -> None:
     kept = decide(None, compared(DOWN, UP, kept=50), "both", raw=True)
     assert kept.kept == "tuned"
-    assert "Neighbours in their words: better" in kept.because
-    assert "Kept together" not in kept.because  # which would say worse of what is kept
+    assert "Word similarity of neighbours: better" in kept.because
+    assert "kept together" not in kept.because  # which would say worse of what is kept
     assert decide(None, compared(UP, DOWN), "both", raw=True).kept == "untuned"
     assert decide(None, None, "both", raw=True).kept == "tuned"
 
@@ -114,7 +114,7 @@ def test_enough_text_is_judged(small: str, tmp_path: Path) -> None:
     run = isotrope.train(text, model=small, output=tmp_path / "run", steps=1, set={"training.batch_size": 4})
     assert run.outcome is not None
     assert run.recipe.full_name == "raw:paper"
-    assert "Neighbours in their words" in run.outcome.because
+    assert "Word similarity of neighbours" in run.outcome.because
     assert run.outcome.kept == ("tuned" if (tmp_path / "run" / "tried").exists() is False else "untuned")
 
 

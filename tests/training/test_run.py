@@ -144,8 +144,8 @@ def begun(run: Path) -> dict[str, tuple[int, bytes]]:
         ({"model": "bundled"}, "encoder' -> 'bundled'"),
         ({"dev": "bundled"}, "dev None -> 'bundled'"),
         ({"unit": "sentence"}, "unit 'auto' -> 'sentence'"),
-        ({"sentences": TEXTS[1:]}, "the text differs from that of the original run: .*rows 120 -> 119"),
-        ({"sentences": TEXTS[::-1]}, "the text differs from that of the original run"),
+        ({"sentences": TEXTS[1:]}, "the text is not that of the original run: .*rows 120 -> 119"),
+        ({"sentences": TEXTS[::-1]}, "the text is not that of the original run"),
     ],
 )
 def test_another_run_is_not_resumed(done: tuple[Path, dict[str, Any]], changes: dict[str, Any], words: str) -> None:

@@ -26,14 +26,14 @@ def test_documents_that_do_not_fit_are_split_and_the_counts_are_said(
 ) -> None:
     run = train(DOCUMENTS, "simcse", small, tmp_path / "run", steps=1, set=SETTINGS)
     assert (run.corpus["rows"], run.corpus["documents"]) == (40, 10)
-    assert "the given text: 10 documents, 40 sentences (split, since 10 of the first 10" in capsys.readouterr().err
+    assert "the given text: 10 documents, 40 sentences (split because 10 of the first 10" in capsys.readouterr().err
 
 
 def test_what_is_cut_off_is_counted(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     train(DOCUMENTS, "simcse", small, tmp_path / "run", steps=1, set=SETTINGS, unit="document")
     said = capsys.readouterr().err
-    assert "10 texts, kept whole" in said
-    assert "10 of 10 texts are longer than 32 tokens; what is behind that is not read" in said
+    assert "10 texts, not split into sentences" in said
+    assert "10 of 10 texts are longer than 32 tokens; the rest of them is not read" in said
 
 
 def test_of_a_large_corpus_some_rows_are_looked_at(
@@ -41,13 +41,13 @@ def test_of_a_large_corpus_some_rows_are_looked_at(
 ) -> None:
     monkeypatch.setattr(stage_text, "MEASURED_ROWS", 5)
     train(DOCUMENTS, "simcse", small, tmp_path / "run", steps=1, set=SETTINGS, unit="document")
-    assert "5 of 5 texts looked at are longer than 32 tokens" in capsys.readouterr().err
+    assert "5 of 5 texts checked are longer than 32 tokens" in capsys.readouterr().err
 
 
 def test_sentences_that_fit_are_left_alone(small: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     train(TEXTS, "simcse", small, tmp_path / "run", steps=1, set=SETTINGS | {"training.max_length": 128})
     said = capsys.readouterr().err
-    assert "40 texts, kept whole" in said
+    assert "40 texts, not split into sentences" in said
     assert "longer than" not in said
 
 
@@ -55,7 +55,7 @@ def test_documents_that_are_cropped_stay_whole(small: str, tmp_path: Path, capsy
     run = train(DOCUMENTS, "crop", small, tmp_path / "run", steps=1, set=SETTINGS)
     assert run.corpus["rows"] == 10
     said = capsys.readouterr().err
-    assert "10 texts, kept whole" in said
+    assert "10 texts, not split into sentences" in said
     assert "longer than" not in said  # a crop of the end is read as well as one of the beginning
 
 
@@ -97,5 +97,5 @@ def test_text_that_the_vocabulary_was_not_made_for_is_worth_a_line() -> None:
         return list(stage_text.strange_text(survey, reader))
 
     assert not said(TEXTS)
-    assert "bundled cuts the words of this text into" in said(["Съешь же ещё этих мягких французских булок"] * 3)[0]
+    assert "bundled splits each word of this text into" in said(["Съешь же ещё этих мягких французских булок"] * 3)[0]
     assert not said([""])

@@ -104,7 +104,7 @@ def test_killed_between_trials_and_resumed_it_finds_the_same(
     assert 1 <= len(before["trials"]) <= 3
     with pytest.raises(IsotropeError, match=r"settings differ from the original run: budget 32400\.0 -> 60\.0"):
         tune(TEXTS, small, folder, budget="1m", candidates=CANDIDATES, resume=True)
-    with pytest.raises(IsotropeError, match="the text differs from that of the original run"):
+    with pytest.raises(IsotropeError, match="the text is not that of the original run"):
         tune(TEXTS[1:], small, folder, resume=True, **arguments)
     resumed = tune(TEXTS, small, folder, resume=True, **arguments)
     assert findings(resumed) == findings(whole)
@@ -178,9 +178,9 @@ def test_a_development_set_decides_where_there_is_one(small: str, tmp_path: Path
     assert f"{one.dev['before']:.2f} -> {one.dev['after']:.2f}" in str(found)
     assert one.figures is None  # sixty texts are too few for the judge
     nothing = replace(found, outcome=replace(found.outcome, kept="untuned"))
-    assert nothing.conclusion.endswith("More text may help, or more pairs that you graded.")
+    assert nothing.conclusion.endswith("More text may help, or more graded pairs.")
     without = replace(nothing, trials=[replace(one, dev=None)])
-    assert without.conclusion.endswith("or a development set of a hundred pairs that you graded.")
+    assert without.conclusion.endswith("or a development set of a hundred pairs that you graded yourself.")
 
 
 def test_mistakes_are_found_before_the_text_is_read(tmp_path: Path) -> None:

@@ -32,16 +32,16 @@ if TYPE_CHECKING:
     from isotrope.recipes import Recipe
 
 MEANINGS = {  # of the figures in the log, in the order in which they are shown
-    "alignment": "distance of two views of a sentence: low is good",
-    "uniformity": "how evenly the vectors spread: low is good",
-    "effective_rank": "directions that are in use: high is good",
-    "mean_cosine": "of sentences that have nothing to do with each other: near 0 is good",
-    "held_out_loss": "on text that was not learnt from",
+    "alignment": "distance between two views of a sentence: low is good",
+    "uniformity": "how evenly the vectors are spread: low is good",
+    "effective_rank": "number of directions in use: high is good",
+    "mean_cosine": "of unrelated sentences: near 0 is good",
+    "held_out_loss": "on text that was not trained on",
 }
 
 OUTCOMES = {
-    "tuned": "The tuned encoder is kept.",
-    "untuned": "The encoder is kept as it was; what was tried lies in {folder}/tried.",
+    "tuned": "The tuned encoder was kept.",
+    "untuned": "The untuned encoder was kept; the tuned one is in {folder}/tried.",
 }
 
 Corpus = Annotated[
@@ -184,7 +184,7 @@ def train(
             page = write_report(several, output, device) if with_report else None
             print_result(several, as_json=as_json)
             if page and not as_json:
-                typer.echo(f"\nThe runs side by side: {page}")
+                typer.echo(f"\nReport on all runs: {page}")
         return
     with resumable(output):
         run = tune(text, **arguments)
@@ -252,11 +252,11 @@ def _print_summary(found: dict[str, Any], dev: str | None) -> None:
         typer.echo("\n".join(filter(None, said)) + "\n")
     else:
         _print_figures(found, dev)
-    typer.echo(f"The encoder is {found['encoder']}:\n")
+    typer.echo(f"The encoder is in {found['encoder']}:\n")
     typer.echo("    from sentence_transformers import SentenceTransformer")
     typer.echo(f'    vectors = SentenceTransformer({found["encoder"]!r}).encode(["A new sentence."])')
     if found["report"]:
-        typer.echo(f"\nWhat changed, to look at: {found['report']}")
+        typer.echo(f"\nReport of what changed: {found['report']}")
 
 
 def _print_figures(found: dict[str, Any], dev: str | None) -> None:
@@ -266,7 +266,7 @@ def _print_figures(found: dict[str, Any], dev: str | None) -> None:
     table.add_column()
     if found["dev"]:
         before, after = (f"{found['dev'][when]:.2f}" for when in ("before", "after"))
-        table.add_row("Spearman x 100", before, f"[bold]{after}[/]", f"on {dev}, with the grades that people gave")
+        table.add_row("Spearman x 100", before, f"[bold]{after}[/]", f"on {dev}, against the grades that people gave")
     for name, figure in found["figures"].items():
         table.add_row(
             name.replace("_", " ").replace("held out", "held-out").capitalize(),
@@ -276,4 +276,4 @@ def _print_figures(found: dict[str, Any], dev: str | None) -> None:
         )
     if table.row_count:
         print_table(table)
-        typer.echo("\nThis is how the vectors lie, not whether they are better: isotrope compare judges that.\n")
+        typer.echo("\nThis is how the vectors are spread, not whether they are better: isotrope compare judges that.\n")

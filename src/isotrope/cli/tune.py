@@ -101,4 +101,4 @@ def tune(
     page = write_report(found, output, device) if with_report else None
     print_result(found, as_json=as_json)
     if page and not as_json:
-        typer.echo(f"What was tried, to look at: {page}")
+        typer.echo(f"Report on all trials: {page}")

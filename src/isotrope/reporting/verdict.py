@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from isotrope.evaluation.label_free.comparison import BLIND
+from isotrope.evaluation.label_free.reasons import pairs_in_words
 from isotrope.evaluation.results.printing import many
 from isotrope.io.durations import shown_duration
 from isotrope.reporting.findings import RunFindings
@@ -16,12 +17,12 @@ if TYPE_CHECKING:
     from isotrope.reporting.report import Report
 
 JUDGED = {  # of a run with a recipe, which is kept whatever the judge says
-    "better": "On text that was held out, the tuned encoder is better than {model} as it was.",
-    "worse": "On text that was held out, the tuned encoder is worse than {model} as it was.",
-    "no clear difference": "On text that was held out, there is no clear difference between the tuned encoder and "
-    "{model} as it was.",
+    "better": "On held-out text, the tuned encoder is better than the untuned {model}.",
+    "worse": "On held-out text, the tuned encoder is worse than the untuned {model}.",
+    "no clear difference": "On held-out text, there is no clear difference between the tuned encoder and the untuned "
+    "{model}.",
 }
-UNJUDGED = "there is too little text to judge what was tried"
+UNJUDGED = "there is too little text to judge the tuned one"
 
 
 def verdict(found: Report) -> Html:
@@ -53,30 +54,30 @@ def headline(run: RunFindings) -> str:
     if one.outcome:
         if not one.kept:
             why = (
-                "what was tried is not clearly better on this text"
+                "tuning did not make it clearly better on this text"
                 if run.verdict or one.scores or one.trials
                 else UNJUDGED
             )
-            return f"{one.model} is kept as it was: {why}."
+            return f"The untuned {one.model} was kept: {why}."
         made = (
-            f"The encoder of {one.recipe}, one of {many(len(one.trials), 'trial')},"
+            f"The encoder tuned by {one.recipe}, one of {many(len(one.trials), 'trial')},"
             if one.trials
             else "The tuned encoder"
         )
         better = (
-            ": it is judged better on text that it has not seen"
+            ": it was judged better on text that it had not seen"
             if judgement_of(run) == "better" and not one.scores
             else ""
         )
-        return f"{made} is kept{better}."
+        return f"{made} was kept{better}."
     if one.scores:
         change = one.scores["after"] - one.scores["before"]
-        said = "rises" if change > 0 else "falls" if change < 0 else "stays"
+        said = "rose" if change > 0 else "fell" if change < 0 else "did not change"
         figures = f"{one.scores['before']:.2f} before, {one.scores['after']:.2f} after"
         return f"Spearman x 100 on the development set {said}: {figures}."
     if run.verdict:
         return JUDGED[run.verdict["verdict"]].format(model=one.model)
-    return "There is no verdict: too little text was held out to judge by."
+    return "There is no verdict: too little text was held out to judge the tuned encoder."
 
 
 def judgement_of(run: RunFindings) -> str:
@@ -93,26 +94,27 @@ def _reasons(run: RunFindings) -> list[str]:
     said = run.facts.outcome.because if run.facts.outcome else run.reasons
     if not said and not run.facts.scores:
         command = f"isotrope compare {run.facts.model} {run.facts.folder} TEXT"
-        said = f"To have it judged on text that neither has seen: {command}"
+        said = f"To judge it on text that neither encoder has seen: {command}"
     return [line for line in said.splitlines() if line.strip()]
 
 
 def _judge_table(judged: Mapping[str, Any]) -> Html:
     rows: list[Sequence[Any]] = []
     if near := judged.get("neighbours"):
-        together = "of neighbours that neighbours share: texts of one kind are kept together"
-        witness = "a text and its neighbours, by their words: a witness that knows no encoder"
+        together = "of neighbours that near texts have in common: high if similar texts are kept together"
+        witness = "of a text and its neighbours, by TF-IDF: a check that does not depend on any encoder"
         rows.append(_row_of_shift("Cohesion, %", together, near["cohesion"]))
-        rows.append(_row_of_shift("Alike in words, %", witness, near["words"]))
-        kept = explained("Neighbours kept, %", "of the ten nearest of each text")
+        rows.append(_row_of_shift("Word similarity, %", witness, near["words"]))
+        kept = explained("Neighbours kept, %", "of each text's ten nearest")
         rows.append((kept, "", f"{near['kept']:.0f}", ""))
     for kind, one in judged.get("pairs", {}).items():
         change, low, high = (_signed(100 * value) for value in (one["mrr_difference"], *one["interval"]))
         before, after = (f"{100 * one[when]['mrr']:.1f}" for when in ("before", "after"))
-        name = explained("MRR x 100", f"{one['pairs']:,} {kind} find each other among all: texts are told apart")
+        seek = pairs_in_words(kind, one["pairs"])
+        name = explained("MRR x 100", f"{seek} find each other among all texts: texts are told apart")
         rows.append((name, before, after, f"{change} ({low} to {high})"))
     if details := judged.get("details"):
-        lost = "texts without two of five words find the whole: texts are told from those that are like them"
+        lost = "with two of every five words removed, texts find their original: similar texts are told apart"
         rows.append(_row_of_shift("MRR x 100", lost, details))
     if not rows:
         return Html("")
@@ -171,7 +173,9 @@ def trials(found: Report) -> Html:
         if run.facts.trials and run.facts.spent:
             spent, budget = map(shown_duration, run.facts.spent)
             parts.append(
-                fill("<p>{spent} of {budget}; each against the untuned encoder.</p>", spent=spent, budget=budget)
+                fill(
+                    "<p>{spent} of {budget} used; changes are from the untuned encoder.</p>", spent=spent, budget=budget
+                )
             )
             heads = ("Recipe", "Steps", "Seconds", "Cohesion", "MRR x 100", "Neighbours kept", "Judgement")
             parts.append(table(heads, map(_trial, run.facts.trials)))

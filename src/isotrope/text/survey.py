@@ -29,10 +29,10 @@ MUCH = {
 }  # shares above which it will hurt
 
 WARNINGS = {
-    "markup": "HTML is learnt as if it were words; {strip_html} takes it out",
-    "placeholders": "placeholders say nothing and are all alike; leave those rows out",
-    "duplicates": "most rows repeat others; there is less text here than it seems",
-    "near_duplicates": "texts that are almost the same are pushed apart like any others; keep one of each",
+    "markup": "HTML is learnt as if it were words; {strip_html} removes it",
+    "placeholders": "placeholders carry no meaning and all look alike; remove those rows",
+    "duplicates": "most rows repeat another row; there is less text here than it seems",
+    "near_duplicates": "training pushes near-duplicates apart like any other texts; keep one of each",
 }
 
 
@@ -104,7 +104,7 @@ class Survey:
         said = {
             "blank": found["blank"],
             "duplicate{s}": found["duplicates"],
-            "near-duplicate{s} (but for case, digits, punctuation)": found["near_duplicates"],
+            "near-duplicate{s} (in all but case, digits, punctuation)": found["near_duplicates"],
             "with HTML": found["markup"],
             "placeholder{s} such as '{usual}'": found["placeholders"],
         }
@@ -112,7 +112,7 @@ class Survey:
         counts = ", ".join(
             f"{count:,} {what.format(s='' if count == 1 else 's', usual=word)}" for what, count in said.items() if count
         )
-        part = f", of which {self.looked_at:,} were looked at" if self.looked_at < self.rows - self.blank else ""
+        part = f", {self.looked_at:,} of them checked" if self.looked_at < self.rows - self.blank else ""
         languages = ", ".join(f"{name} {share:.0%}" for name, share in found["languages"].items())
         yield (
             f"read {self.rows:,} rows{part}"

@@ -74,7 +74,7 @@ class Units:
         several = sum(len(split_sentences(text)) > 1 for text in long)
         if several <= TOO_MANY * len(texts):
             return None
-        return f" (split, since {several:,} of the first {len(texts):,} have several sentences and are cut off)"
+        return f" (split because {several:,} of the first {len(texts):,} have several sentences and are too long)"
 
     def _split(self, rows: Iterable[Row], name: str, why: str) -> Iterator[Row]:
         split = self.splits[name] = Split(why)

@@ -18,9 +18,9 @@ OUTCOME = "outcome.json"
 RAW, SENTENCE_ENCODER = "raw", "smooth"  # recipes: docs/domains.md has why these
 ALIKE = 0.4  # mean cosine of sentences that have nothing to do with each other; a raw encoder's is above it
 SENTENCES = 300
-DETAILS = "If near-duplicates must be told apart by a detail, use --for duplicates, or --dev with graded pairs."
-MORE = "More text may help, or --dev with a hundred pairs that you graded."
-UNJUDGED = "There is too little text to judge by: that takes about 1,000 texts, of which 100 are held out."
+DETAILS = "If near-duplicates must be told apart by small details, use --for duplicates, or --dev with graded pairs."
+MORE = "More text may help, or --dev with a hundred pairs that you graded yourself."
+UNJUDGED = "There is too little text to judge the result: about 1,000 texts are needed, of which 100 are held out."
 
 Kept = Literal["tuned", "untuned"]
 Purpose = Literal["topics", "duplicates", "both"]  # what is to be found: texts of one kind, of one meaning, or either

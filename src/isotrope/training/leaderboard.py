@@ -182,16 +182,16 @@ class Tuning(Printable):
             steps = f", {many(self.best.steps, 'step')}" if self.best.steps else ""
             return f"Kept: {self.best.recipe}{steps}.\n{self.outcome.because}\n{self.beside}".rstrip()
         scored = any(one.dev for one in self.trials)
-        grades = "more pairs that you graded" if scored else "a development set of a hundred pairs that you graded"
+        grades = "more graded pairs" if scored else "a development set of a hundred pairs that you graded yourself"
         return (
-            f"The encoder is kept as it was: nothing that was tried is clearly better on this text. Closest: "
+            f"The untuned encoder was kept: no trial was clearly better on this text. The closest was "
             f"{self.trials[0].recipe}.\n{self.outcome.because}\nMore text may help, or {grades}."
         )
 
     def parts(self) -> Iterator[Table | str]:
         """The leaderboard and the conclusion."""
         yield self._table()
-        yield f"\n{self.conclusion}\n\nThe encoder is {self.folder / 'encoder'}"
+        yield f"\n{self.conclusion}\n\nThe encoder is in {self.folder / 'encoder'}"
 
     def as_dict(self) -> dict[str, Any]:
         """What `isotrope tune --json` prints."""
@@ -208,8 +208,9 @@ class Tuning(Printable):
         }
 
     def _table(self) -> Table:
-        spent = f"{shown_duration(self.seconds)} of {shown_duration(self.budget)}"
-        table = Table(title=escape(f"Tuning {self.model}: {spent}, against the untuned encoder"), title_justify="left")
+        spent = f"{shown_duration(self.seconds)} of {shown_duration(self.budget)} used"
+        title = f"Tuning {self.model}: {spent}; changes from the untuned encoder"
+        table = Table(title=escape(title), title_justify="left")
         scored = any(one.dev for one in self.trials)
         table.add_column("Recipe")
         for heading in ("Steps", "Seconds", "Kept together", "Told apart", "Neighbours kept"):

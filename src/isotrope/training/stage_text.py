@@ -128,10 +128,10 @@ def strange_text(survey: Survey, reader: Encoder) -> Iterator[str]:
     pieces, unknown = len(ids) / len(words), ids.count(reader.tokenizer.unk_token_id) / max(len(ids), 1)
     language = next(iter(survey.languages), None)
     if unknown > UNKNOWN or (language not in (None, "en") and pieces > PIECES and _has_spaces(words)):
-        of = f" of language '{language}'" if language else ""
+        of = f" for the language '{language}'" if language else ""
         yield (
-            f"Warning: {reader.name} cuts the words of this text into {pieces:.1f} pieces each and does not know "
-            f"{unknown:.0%} of those; an encoder{of} may serve it better"
+            f"Warning: {reader.name} splits each word of this text into {pieces:.1f} pieces on average and does not "
+            f"know {unknown:.0%} of these; an encoder{of} may suit it better"
         )
 
 
@@ -170,7 +170,7 @@ def check_splittable(recipe: Recipe, unit: str) -> None:
 def _notes(corpus: Corpus, units: Units, reader: Encoder, stage: Stage) -> Iterator[str]:
     """What was split, and how many texts are cut; of a large corpus some rows are looked at, evenly spaced."""
     texts = "texts" if corpus.columns == PLAIN else kind_of(corpus.columns)
-    yield str(units) if units.splits else f"{len(corpus):,} {texts}, kept whole"
+    yield str(units) if units.splits else f"{len(corpus):,} {texts}, not split into sentences"
     if stage.takes_documents:  # every part of a text has its turn
         return
     rows = np.unique(np.linspace(0, len(corpus) - 1, min(MEASURED_ROWS, len(corpus))).astype(int))
@@ -179,10 +179,10 @@ def _notes(corpus: Corpus, units: Units, reader: Encoder, stage: Stage) -> Itera
         np.logical_or.reduce([reader.too_long(found[column], max_length) for column in text_columns(corpus.columns)])
     )
     if cut:
-        seen = "" if len(rows) == len(corpus) else " looked at"
+        seen = "" if len(rows) == len(corpus) else " checked"
         longest = min(max_length or reader.max_seq_length, reader.max_seq_length)
         many = f"{cut:,} of {len(rows):,} {texts}{seen}"
-        yield f"{many} are longer than {longest} tokens; what is behind that is not read"
+        yield f"{many} are longer than {longest} tokens; the rest of them is not read"
 
 
 def build_text(
@@ -207,6 +207,6 @@ def _check_text_is_the_same(there: Path, again: Path) -> None:
     with undamaged(there / ABOUT):
         if before["fingerprint"] == now["fingerprint"]:
             return
-        changed = shown(differences(before["counts"], now["counts"]) or ["other text"], "; ")
+        changed = shown(differences(before["counts"], now["counts"]) or ["the texts differ"], "; ")
         sources = f"{shown(before['sources'])} -> {shown(now['sources'])}"
-    raise IsotropeError(f"{there.parent}: the text differs from that of the original run: {sources}; {changed}")
+    raise IsotropeError(f"{there.parent}: the text is not that of the original run: {sources}; {changed}")

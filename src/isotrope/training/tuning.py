@@ -172,7 +172,7 @@ class _Search:
             began = time.monotonic()
             self.start.encode(some)
             per_text = (time.monotonic() - began) / len(some)
-            before = round(self.score(self.start), 2) if self.score else None
+            before = round(self.score(self.start)["spearman"], 2) if self.score else None
             self.progress.note(per_text=per_text, before=before)
 
     def _contenders(self) -> list[Contender]:
@@ -229,7 +229,7 @@ class _Search:
             return Trial(planned.name, rung, name, problem=f"failed: {one_line(str(error), 200)}")
         scores = None
         if self.score and self.progress.before is not None:
-            scores = {"before": self.progress.before, "after": round(self.score(run.encoder), 2)}
+            scores = {"before": self.progress.before, "after": round(self.score(run.encoder)["spearman"], 2)}
         judged = self.text.judged
         found = compare(self.start, run.encoder, judged) if judged else None
         return Trial.judged(planned, rung, name, run.steps, scores, found, self.purpose, raw=self.raw)
@@ -273,7 +273,7 @@ class _Search:
                 with whole_folder(there) as made:
                     shutil.copytree(self.folder / first.folder / "encoder", made, dirs_exist_ok=True)
             else:
-                self.start.save(there, card=f"`{model}` as it was: `isotrope.tune` found nothing better.")
+                self.start.save(there, card=f"The untuned `{model}`: `isotrope.tune` found nothing better.")
         return first.outcome, load(there, device=str(self.start.device))
 
     def _beside(self, first: Trial, best: list[Trial]) -> str:
@@ -283,15 +283,15 @@ class _Search:
             return "" if len(best) == 1 else "No other recipe is clearly better than the untuned encoder."
         other = others[0]
         if first.dev and other.dev:
-            return f"Next: {other.recipe}, with {other.dev['after']:.2f}."
+            return f"Next best: {other.recipe}, with {other.dev['after']:.2f}."
         if not self.text.judged:
             return ""
         before, after = (self.folder / one.folder / "encoder" for one in (other, first))
         judgement = compare(before, after, self.text.judged).judgement
         return {
-            "better": f"It is also better than {other.recipe}, the next.",
-            "worse": f"Side by side, {other.recipe}, the next, keeps more together; by all figures it comes second.",
-        }.get(judgement, f"There is no clear difference between it and {other.recipe}, the next.")
+            "better": f"It is also better than {other.recipe}, the next best.",
+            "worse": f"{other.recipe} keeps more texts together, but comes second on all figures taken together.",
+        }.get(judgement, f"There is no clear difference between it and {other.recipe}, the next best.")
 
 
 def _name_of(model: Any) -> str:

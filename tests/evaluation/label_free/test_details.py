@@ -44,7 +44,7 @@ def test_drawing_neighbours_together_costs_details_and_is_called_so() -> None:
     found = compare_encoders(encoder, drawn, TEXTS, [nothing])
     assert found.details is not None
     assert found.details.judgement == found.told_apart == "worse"
-    assert f"{found.details.before:.1f} before, {found.details.after:.1f} after" in found.reasons
+    assert f"{found.details.before:.1f} before and {found.details.after:.1f} after" in found.reasons
     assert compare_encoders(encoder, encoder, TEXTS, [nothing]).told_apart == "no clear difference"
 
 

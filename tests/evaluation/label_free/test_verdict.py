@@ -204,6 +204,6 @@ def test_kinds_of_pairs_that_contradict_each_other_are_no_verdict() -> None:
 
 def test_too_few_pairs(encoder: Once, sentences: list[str]) -> None:
     few = halves(sentences[:30])
-    with pytest.raises(IsotropeError, match=f"only 90 sentences and {len(few)} halves; a verdict needs at least 100"):
+    with pytest.raises(IsotropeError, match=f"only 90 sentences and {len(few)} pairs of halves; a verdict needs"):
         compare_encoders(encoder, encoder, sentences[:90], [few])
     assert not compare_encoders(encoder, encoder, sentences, [few]).differences  # neighbourhoods are enough

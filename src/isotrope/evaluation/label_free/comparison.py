@@ -44,9 +44,9 @@ from isotrope.text.shaping import Shape, shaped_sentences
 FEWEST = 50  # pairs
 WIDEST = 160  # characters of a text that is shown
 BLIND = """\
-What this does not see: negation, numbers, and who does what to whom; shared words help any encoder. How often it agrees
-with labels is in docs/domains.md. Text that an encoder was trained on flatters it: compare on text that neither has
-seen. A hundred labelled examples of your own tell more."""
+What this cannot see: negation, numbers, and who does what to whom; shared words help any encoder. docs/domains.md says
+how often it agrees with labels. Any encoder looks better on the text it was trained on: compare on text that neither
+has seen. A hundred labelled examples of your own tell you more."""
 
 
 def compare(
@@ -143,7 +143,7 @@ def _usable(related: Sequence[RelatedTexts], sentences: int) -> list[RelatedText
     """The kinds of which there are enough pairs. Phrases have no halves: for them neighbourhoods are enough."""
     usable = [pairs for pairs in related if len(pairs) >= FEWEST]
     if not usable and sentences < FEWEST_TEXTS:
-        there = " and ".join(f"{len(pairs)} {pairs.kind}" for pairs in related)
+        there = " and ".join(f"{len(pairs)} pairs of {pairs.kind}" for pairs in related)
         raise IsotropeError(
             f"the text has only {many(sentences, 'sentence')} and {there}; a verdict needs at least {FEWEST_TEXTS} "
             f"sentences, or {FEWEST} pairs of one kind"
@@ -232,7 +232,7 @@ class Comparison(Printable):
         yield self._table()
         for title, some in (("Moved closest together", self.closer), ("Moved furthest apart", self.apart)):
             if some:
-                yield f"\n{title}: cosine before -> after (in standard deviations above two random sentences)"
+                yield f"\n{title}: cosine before -> after (standard deviations above two random sentences)"
             for one in some:
                 first, second = (one_line(text, WIDEST) for text in (one.first, one.second))
                 yield f"  {_moved(one)}  {first}\n{'':{len(_moved(one)) + 2}}  {second}"
@@ -272,9 +272,8 @@ class Comparison(Printable):
         }
 
     def _table(self) -> Table:
-        title = (
-            f"Before: {self.names[0]}\nAfter: {self.names[1]}\nText: {many(self.sentences, 'sentence')} of {self.text}"
-        )
+        before, after, size = *self.names, many(self.sentences, "sentence")
+        title = f"Before: {before}\nAfter: {after}\nText: {size} from {self.text}"
         table = Table("", "Before", "After", "", title=escape(title), title_justify="left")
         for column in table.columns[1:3]:
             column.justify = "right"
@@ -284,24 +283,25 @@ class Comparison(Printable):
             table.add_row(name, f"{first:{form}}", f"{second:{form}}", meaning)
 
         if one := self.together:
-            shared = f"of neighbours that neighbours share: {reasons.interval(one.cohesion)}"
+            shared = f"of neighbours that near texts have in common: {reasons.interval(one.cohesion)}"
             row("Cohesion, %", one.cohesion.before, one.cohesion.after, shared, ".1f")
-            row("Alike in words, %", one.words.before, one.words.after, "a text and its neighbours, by TF-IDF", ".1f")
-            row("Neighbours kept, %", 100, one.kept, f"of the {NEAREST} nearest", ".0f")
+            alike = "of a text and its neighbours, by TF-IDF"
+            row("Word similarity, %", one.words.before, one.words.after, alike, ".1f")
+            row("Neighbours kept, %", 100, one.kept, f"of each text's {NEAREST} nearest", ".0f")
         for kind, change in self.differences.items():
             first, second = self.before.ranks[kind], self.after.ranks[kind]
             table.add_section()
             row("MRR x 100", 100 * first.mrr, 100 * second.mrr, f"{kind}: {reasons.interval(change)}", ".1f")
-            pairs = f"{kind}: how often the other of {first.pairs:,} comes first"
+            pairs = f"{kind}: how often the other one ranks first, of {first.pairs:,} pairs"
             row("Recall at 1, %", 100 * first.recall, 100 * second.recall, pairs, ".1f")
             row("Median rank", first.median_rank, second.median_rank, f"{kind}: 1 is best", "g")
-            row("Alignment", first.alignment, second.alignment, f"{kind}: distance of two that belong together")
+            row("Alignment", first.alignment, second.alignment, f"{kind}: distance between the two of a pair")
         if like := self.details:
             table.add_section()
             row("MRR x 100", like.before, like.after, f"shortened texts: {reasons.interval(like)}", ".1f")
         table.add_section()
-        row("Uniformity", self.before.uniformity, self.after.uniformity, "how evenly all sentences spread: low is good")
-        row("Mean cosine", self.before.mean_cosine, self.after.mean_cosine, "of two at random: 1 if all are alike")
+        row("Uniformity", self.before.uniformity, self.after.uniformity, "how evenly sentences are spread: low is good")
+        row("Mean cosine", self.before.mean_cosine, self.after.mean_cosine, "of two random ones: 1 if all look alike")
         row("Effective rank", self.before.effective_rank, self.after.effective_rank, "directions in use", ".1f")
         return table
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from isotrope.evaluation.label_free.neighbourhoods import COHESION, KEPT, WORDS, Shift, Together
+from isotrope.evaluation.label_free.related_texts import HALVES, REWORDED
 from isotrope.evaluation.label_free.verdict import Figures, Judgement, MRRDifference
 
 
 def kept_together(together: Together, judgement: Judgement) -> str:
     """Whether neighbourhoods are more cohesive than before."""
     return (
-        f"Kept together: {judgement}. Neighbours share {together.cohesion.before:.1f}% of their neighbours before, "
-        f"{together.cohesion.after:.1f}% after ({interval(together.cohesion)}); {together.kept:.0f}% of them stay."
+        f"Similar texts kept together: {judgement}. A text and its neighbours have {together.cohesion.before:.1f}% of "
+        f"their neighbours in common before and {together.cohesion.after:.1f}% after ({interval(together.cohesion)}); "
+        f"{together.kept:.0f}% of neighbours stayed the same."
         f"{_although(together) if judgement == 'no clear difference' else ''}"
     )
 
@@ -21,9 +23,9 @@ def _although(together: Together) -> str:
     if cohesion.judgement == "no clear difference":
         return ""
     if abs(cohesion.change) < COHESION:
-        return f" Less than {COHESION:g} point, up or down, counts as none."
+        return f" A change of less than {COHESION:g} point counts as none."
     if together.kept < KEPT:
-        return f" Unless {KEPT:.0f}% of them stay, a rise counts for nothing."
+        return f" A rise counts only if at least {KEPT:.0f}% of neighbours stay the same."
     if together.words.change <= WORDS:
         return " But neighbours have fewer words in common than before."
     return ""
@@ -32,8 +34,8 @@ def _although(together: Together) -> str:
 def alike_in_words(words: Shift) -> str:
     """Whether neighbours have more words in common than before: what tells for an encoder to which all was alike."""
     return (
-        f"Neighbours in their words: {words.judgement}. A text and its neighbours are {words.before:.1f}% alike by "
-        f"TF-IDF before, {words.after:.1f}% after ({interval(words)})."
+        f"Word similarity of neighbours: {words.judgement}. A text and its neighbours are {words.before:.1f}% alike by "
+        f"TF-IDF before and {words.after:.1f}% after ({interval(words)})."
     )
 
 
@@ -41,16 +43,22 @@ def told_apart(kind: str, change: MRRDifference, before: Figures, after: Figures
     """Whether pairs of one kind find each other better than before."""
     mrr = [100 * side.ranks[kind].mrr for side in (before, after)]
     return (
-        f"Told apart: {change.judgement}. {before.ranks[kind].pairs:,} {kind} find each other with MRR x 100 "
-        f"{mrr[0]:.1f} before, {mrr[1]:.1f} after ({interval(change)})."
+        f"Texts told apart: {change.judgement}. {pairs_in_words(kind, before.ranks[kind].pairs)} find each other with "
+        f"MRR x 100 of {mrr[0]:.1f} before and {mrr[1]:.1f} after ({interval(change)})."
     )
+
+
+def pairs_in_words(kind: str, pairs: int) -> str:
+    """`The halves of 284 sentences`: which texts seek each other."""
+    known = {HALVES: "The halves of {} sentences", REWORDED: "{} sentences and their rewordings"}
+    return known.get(kind, f"{{}} {kind}").format(f"{pairs:,}")
 
 
 def told_from_its_like(details: Shift) -> str:
     """Whether texts with words missing find the whole better than before."""
     return (
-        f"Told from its like: {details.judgement}. Texts without two of five words find the whole with MRR x 100 "
-        f"{details.before:.1f} before, {details.after:.1f} after ({interval(details)})."
+        f"Similar texts told apart: {details.judgement}. With two of every five words removed, texts find their "
+        f"original with MRR x 100 of {details.before:.1f} before and {details.after:.1f} after ({interval(details)})."
     )
 
 

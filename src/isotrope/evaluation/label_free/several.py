@@ -16,6 +16,9 @@ from isotrope.evaluation.results.printing import Printable, many
 from isotrope.io.errors import IsotropeError
 from isotrope.text.sources import Source, as_sources
 
+EXPLAINED = """\
+Figures are changes, with their 95% intervals in brackets. Cohesion: share of neighbours that near texts have in common.
+MRR x 100: how high a text ranks for its other half. Neighbours kept: of each text's ten nearest."""
 BEST_FIRST = ("better", "no clear difference", "worse")
 
 
@@ -56,14 +59,14 @@ class Comparisons(Printable):
     def parts(self) -> Iterator[Table | str]:
         """A table, a row for each encoder."""
         first = self.comparisons[0]
-        title = f"Compared with {first.names[0]}, on {many(first.sentences, 'sentence')} of {first.text}"
+        title = f"Compared with {first.names[0]}, on {many(first.sentences, 'sentence')} from {first.text}"
         table = Table("Model", "Judgement", title=escape(title), title_justify="left")
         for heading in ("Cohesion, points", "Told apart, MRR x 100", "Neighbours kept, %"):
             table.add_column(heading, justify="right")
         for one in self.comparisons:
             table.add_row(escape(one.names[1]), one.judgement, *_cells(one))
         yield table
-        yield f"\nIn brackets: 95% intervals of the change.\n\n{BLIND}"
+        yield f"\n{EXPLAINED}\n\n{BLIND}"
 
     def as_dict(self) -> dict[str, Any]:
         """`{"comparisons": [...]}`, each as of `compare`."""
