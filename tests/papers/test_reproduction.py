@@ -67,7 +67,7 @@ def test_published_stands_beside_measured(text: Path, tiny: str, tmp_path: Path)
     assert [one.row.name for one in found.untuned] == ["untuned, cls"]
     notes = "\n".join(found.notes())
     assert f"Run with model {tiny}, 2 seeds, budget full" in notes
-    assert "another encoder: of another encoder than the one that is replaced" in notes
+    assert "another encoder: for another encoder than the one that is replaced" in notes
     saved = json.loads((tmp_path / "out" / "mine-table1.json").read_text())
     assert [row["row"] for row in saved["rows"]] == ["untuned, cls", *(row["name"] for row in ROWS)]
     page = (tmp_path / "out" / "mine-table1.html").read_text()
@@ -130,7 +130,7 @@ def test_what_cannot_be_run_is_said_before_it_is_tried(text: Path, tiny: str, tm
     notes = "\n".join(found.notes())
     assert "Not measured: tuned: " in notes
     assert "nowhere.txt" in notes
-    assert "All of it is trained" not in notes
+    assert "Everything is trained" not in notes
 
 
 def test_a_quick_budget_takes_a_few_steps_and_says_so(text: Path, tiny: str, tmp_path: Path) -> None:
@@ -140,7 +140,7 @@ def test_a_quick_budget_takes_a_few_steps_and_says_so(text: Path, tiny: str, tmp
     )
     assert found.seconds is not None
     assert 0 < found.seconds < 3600
-    assert "A quick budget shows that all of it runs" in found.markdown()
+    assert "A quick budget only shows that everything runs" in found.markdown()
     assert not list((tmp_path / "out").glob("runs/*"))
 
 
@@ -210,6 +210,17 @@ def test_only_so_many_texts_and_a_model_in_place_of_another_encoder(text: Path, 
     assert [len(file.read_text().splitlines()) for file in drawn] == [8, 12]
     assert set(drawn[1].read_text().splitlines()) < set(text.read_text().splitlines())
     assert f"12 of them, {tiny} in place of xlm-roberta-base's" in "\n".join(found.notes())
+
+
+def test_the_masked_lm_of_a_view_can_be_stood_in_for(text: Path, tiny: str, tmp_path: Path) -> None:
+    views = {"views.second.column": "view1", "views.texts": {"view1": {"kind": "mlm", "model": "roberta-base"}}}
+    given = table(text, rows=[{"name": "mlm", "run": {"recipe": "simcse", "set": SHORT | views}}], columns=COLUMNS[:1])
+    assert given.other_models == ["roberta-base"]
+    options = {"model": tiny, "seeds": 1, "texts": 12, "output": tmp_path / "out"}
+    found = reproduce(given, **options, stand_ins={"roberta-base": "bundled"})
+    assert [len(one.seeds) for one in found.rows] == [1]
+    (recipe,) = (tmp_path / "out").rglob("recipe.toml")
+    assert 'model = "bundled"' in recipe.read_text()
 
 
 def test_the_time_left_counts_recipes_whose_views_are_made_of_the_text(

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
+from itertools import combinations
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import isotrope
@@ -45,6 +48,20 @@ def test_0_and_1_are_ranked_as_evaluate_ranks_them(tmp_path: Path, capfd: pytest
     encoder = isotrope.load("bundled", device="cpu")
     results = isotrope.evaluate({"x": encoder}, tasks=[], pairs=file, cache=False)
     (entry,) = results.as_dict()["results"]
-    assert entry["tasks"]["dev"]["spearman"]["all"] == pytest.approx(score_by(pairs)(encoder), abs=0.01)
+    assert entry["tasks"]["dev"]["spearman"]["all"] == pytest.approx(score_by(pairs)(encoder)["spearman"], abs=0.01)
     assert {"Average precision x 100", "Spearman x 100"} <= set(re.findall(r".* x 100", str(results)))
-    assert "only 0 and 1 among the scores, so average precision" in str(results)
+    assert "all scores are 0 or 1, so average precision" in str(results)
+
+
+def test_pairs_above_four_fifths_of_the_grades_are_those_that_should_lie_together() -> None:
+    pairs = development_pairs("bundled", None)
+    encoder = isotrope.load("bundled", device="cpu", pooling="mean")
+    found = score_by(pairs)(encoder)
+    unit = {text: vector / np.linalg.norm(vector) for text in pairs.sentences for vector in [encoder.encode(text)]}
+    graded = list(zip(pairs.sentences1, pairs.sentences2, pairs.scores, strict=True))
+    low, high = min(pairs.scores), max(pairs.scores)
+    apart = [((unit[a] - unit[b]) ** 2).sum() for a, b, grade in graded if grade - low > 0.8 * (high - low)]
+    assert 0 < len(apart) < len(graded)
+    assert found["pairs_alignment"] == pytest.approx(np.mean(apart), abs=1e-5)
+    spread = [math.exp(-2 * ((a - b) ** 2).sum()) for a, b in combinations(unit.values(), 2)]
+    assert found["pairs_uniformity"] == pytest.approx(math.log(np.mean(spread)), abs=1e-4)

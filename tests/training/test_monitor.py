@@ -50,7 +50,7 @@ def test_figures_are_those_of_the_students_vectors(small: str) -> None:
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_development_score_is_computed_as_the_run_computes(precision: str, small: str) -> None:
     seen: list[str] = []
-    score = lambda encoder: float(not seen.append(encoder.precision))  # noqa: E731
+    score = lambda encoder: {"spearman": float(not seen.append(encoder.precision))}  # noqa: E731
     learner, monitor = monitored("simcse", small, score=score, **{"training.precision": precision})
     monitor.figures(learner)
     assert (seen, learner.student.precision) == ([precision], "float32")
@@ -95,7 +95,7 @@ def test_measuring_leaves_no_trace(small: str) -> None:
 
 def test_the_score_is_of_the_encoder_as_it_would_be_saved(small: str) -> None:
     seen: list[isotrope.Encoder] = []
-    learner, monitor = monitored("consert", small, score=lambda encoder: seen.append(encoder) or 12.5)
+    learner, monitor = monitored("consert", small, score=lambda encoder: {"spearman": seen.append(encoder) or 12.5})
     assert monitor.figures(learner)["spearman"] == 12.5
     assert str(seen[0].pooling) == "last2"
     assert str(learner.student.pooling) == "mean"
@@ -116,8 +116,8 @@ def test_vectors_that_are_no_numbers_have_no_figures_and_break_nothing(small: st
         (40, 0.5, None),
         (20, 0.5, None),
         (19.9, 0.5, "their effective rank fell from 40.0 to 19.9, most directions are no longer used"),
-        (40, 0.96, "random sentences have a mean cosine of 0.960, all look alike"),
-        (1, 0.999, "random sentences have a mean cosine of 0.999, all look alike"),
+        (40, 0.96, "random sentences have a mean cosine of 0.960, so all look alike"),
+        (1, 0.999, "random sentences have a mean cosine of 0.999, so all look alike"),
     ],
 )
 def test_a_collapse_is_told_in_words(rank: float, cosine: float, words: str | None) -> None:

@@ -57,17 +57,25 @@ def score_pairs(encoder: SentenceEncoder, pairs: Pairs, *, split: str = "test", 
 
 def similarities_of(encoder: SentenceEncoder, pairs: Pairs, *, batch_size: int = 64) -> Floats:
     """The cosine of each pair, (pairs,)."""
-    return cosines(*_vectors(encoder, pairs, batch_size))
+    return cosines(*pair_vectors(encoder, pairs, batch_size=batch_size)[1:])
 
 
-def best_of_four(encoder: SentenceEncoder, pairs: Pairs) -> float:
+def best_of_four(x: Any, y: Any, gold: Floats) -> float:
     """The highest Spearman x 100 over all pairs of cosine, negative Manhattan, negative Euclidean and dot product.
 
     sentence-transformers' evaluator chooses checkpoints by it unless told otherwise, and so does BSL's published code.
     """
-    x, y = (np.asarray(side, np.float64) for side in _vectors(encoder, pairs))  # (pairs, dim)
+    x, y = np.asarray(x, np.float64), np.asarray(y, np.float64)  # (pairs, dim)
     four = (cosines(x, y), -abs(x - y).sum(1), -np.linalg.norm(x - y, axis=1), (x * y).sum(1))
-    return max(correlate(similarities, np.array(pairs.scores), "all pairs").spearman for similarities in four)
+    return max(correlate(similarities, gold, "all pairs").spearman for similarities in four)
+
+
+def of_cosines(x: Any, y: Any, gold: Floats) -> float:
+    """Spearman x 100 over all pairs by cosine."""
+    return correlate(cosines(x, y), gold, "all pairs").spearman
+
+
+SELECTIONS = {"cosine": of_cosines, "best-of-four": best_of_four}  # how checkpoints are chosen
 
 
 def correlations(pairs: Pairs, similarities: Floats, *, split: str = "test") -> PairScores:
@@ -103,12 +111,12 @@ def correlate(similarities: Floats, gold: Floats, name: str) -> Correlation:
     return Correlation(100 * float(spearman), 100 * float(pearson), len(gold))
 
 
-def _vectors(encoder: SentenceEncoder, pairs: Pairs, batch_size: int = 64) -> tuple[Any, Any]:
-    """The vectors of the first and of the second sentences, (pairs, dim) each."""
+def pair_vectors(encoder: SentenceEncoder, pairs: Pairs, *, batch_size: int = 64) -> tuple[Any, Any, Any]:
+    """Vectors of all distinct sentences, (sentences, dim), and of the first and second of each pair, (pairs, dim)."""
     row = {sentence: i for i, sentence in enumerate(pairs.sentences)}
     vectors = encoder.encode(list(row), batch_size=batch_size)
     first, second = ([row[sentence] for sentence in side] for side in (pairs.sentences1, pairs.sentences2))
-    return vectors[first], vectors[second]
+    return vectors, vectors[first], vectors[second]
 
 
 def check_gold(gold: Floats, name: str) -> None:

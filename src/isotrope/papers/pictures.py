@@ -141,21 +141,33 @@ def _dots(found: Reproduction) -> Any:
 
 
 def _path(found: Reproduction) -> Any:
-    """Uniformity against alignment through training, from the ring to the arrow's end."""
-    figure = new_figure((7, 5.2))
-    axes = figure.subplots()
-    for number, one in enumerate(found.rows):
-        colour = COLOURS[number % len(COLOURS)]
-        for seed, lines in enumerate(one.paths):
-            x = [line["eval_uniformity"] for line in lines]
-            y = [line["eval_alignment"] for line in lines]
-            axes.plot(x, y, color=colour, marker=".", lw=1.2, label=one.row.full_name if not seed else None)
-            axes.plot(x[:1], y[:1], "o", mfc="none", mec=colour, ms=9)
-            if len(x) > 1:
-                arrow = {"arrowstyle": "-|>", "color": colour, "mutation_scale": 16}
-                axes.annotate("", (x[-1], y[-1]), (x[-2], y[-2]), arrowprops=arrow)
-    axes.plot([], [], "o", mfc="none", mec=GREY, ms=9, ls="", label="start of training")
-    return _finished(figure, axes, found, "", "uniformity (lower is better)", "alignment (lower is better)")
+    """Uniformity against alignment through training, from the ring to the arrow's end: of graded pairs where there is a
+    development set (A), and of the texts that were held out (B).
+    """
+    names = {
+        "pairs_": "A: target encoder, pairs of the development set",
+        "": "B: translations held out of training",
+    }
+    lines = [line for one in found.rows for path in one.paths for line in path]
+    kinds = [kind for kind in names if any(line.get(f"eval_{kind}alignment") is not None for line in lines)]
+    figure = new_figure((1.2 + 5.4 * len(kinds), 5.2))
+    for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
+        for number, one in enumerate(found.rows):
+            for seed, path in enumerate(one.paths):
+                x, y = ([line[f"eval_{kind}{name}"] for line in path] for name in ("uniformity", "alignment"))
+                _way(axes, x, y, COLOURS[number % len(COLOURS)], one.row.full_name if not seed else None)
+        axes.plot([], [], "o", mfc="none", mec=GREY, ms=9, ls="", label="start of training")
+        axes.set_title(names[kind], fontsize=10)
+        _finished(figure, axes, found, "", "uniformity (lower is better)", "alignment (lower is better)")
+    return figure
+
+
+def _way(axes: Any, x: list[float], y: list[float], colour: str, label: str | None) -> None:
+    axes.plot(x, y, color=colour, marker=".", lw=1.2, label=label)
+    axes.plot(x[:1], y[:1], "o", mfc="none", mec=colour, ms=9)
+    if len(x) > 1:
+        arrow = {"arrowstyle": "-|>", "color": colour, "mutation_scale": 16}
+        axes.annotate("", (x[-1], y[-1]), (x[-2], y[-2]), arrowprops=arrow)
 
 
 def _pairs(found: Reproduction) -> Any:

@@ -7,7 +7,7 @@ not have or its text has lost. Misprints are listed, not mended.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -65,6 +65,32 @@ class Making(Data):
     text: str | None = None
     texts: int | None = Field(default=None, ge=1)  # only so many of them, drawn at random
     pooling: str | None = None  # None: the recipe's, or the model's own
+
+    @property
+    def models(self) -> set[str]:
+        """The encoders that it names: its own, and those of its settings, such as the masked LM of a view."""
+        return {*([self.model] if self.model else []), *_models(self.set)}
+
+    def with_views_of(self, stand_ins: Mapping[str, str]) -> Making:
+        """The same with others in place of the encoders that its settings name."""
+        return self.model_copy(update={"set": _replaced(self.set, stand_ins)})
+
+
+def _models(settings: Mapping[str, Any]) -> Iterator[str]:
+    for name, value in settings.items():
+        if isinstance(value, dict):
+            yield from _models(value)
+        elif name == "model":
+            yield value
+
+
+def _replaced(settings: Mapping[str, Any], stand_ins: Mapping[str, str]) -> dict[str, Any]:
+    def one(name: str, value: Any) -> Any:
+        if isinstance(value, dict):
+            return _replaced(value, stand_ins)
+        return stand_ins.get(value, value) if name == "model" else value
+
+    return {name: one(name, value) for name, value in settings.items()}
 
 
 class Row(Data):
@@ -157,7 +183,7 @@ class Published(Data):
     @property
     def other_models(self) -> list[str]:
         """The encoders of its rows beside the main one."""
-        return sorted({row.run.model for row in self.rows if row.run and row.run.model} - {self.model})
+        return sorted({model for row in self.rows if row.run for model in row.run.models} - {self.model})
 
     @property
     def pictured(self) -> Column:
@@ -222,5 +248,5 @@ def _value(word: str) -> Value | None:
         return None
     found = _VALUE.fullmatch(word)
     if not found:
-        raise ValueError(f"'{word}' is no figure; write 77.23, 77.23±0.43 or {BLANK}")
+        raise ValueError(f"'{word}' is not a figure; write 77.23, 77.23±0.43 or {BLANK}")
     return Value(float(found[1]), float(found[2]) if found[2] else None)

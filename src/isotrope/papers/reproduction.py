@@ -23,7 +23,7 @@ from isotrope.training.interruption import Interrupted
 
 OUTPUT = "runs/reproduce"
 WORTH_TIMING = 3  # runs; to find out how long fewer will take takes about as long
-ELSEWHERE = "being made by another process; call again when it has ended"
+ELSEWHERE = "being made by another process; run this again when it has finished"
 
 
 def reproduce(
@@ -215,7 +215,7 @@ class _Plan:
 
     def _row(self, row: Row, jobs: Sequence[Job]) -> MeasuredRow:
         done = [job for job in jobs if self._is_done(job)]
-        why = "no recipe for it here" if row.run is None else "of another encoder than the one that is replaced"
+        why = "no recipe for it here" if row.run is None else "for another encoder than the one that is replaced"
         problem = "" if jobs else self.problems.get(row.full_name, why)
         problem = next((self.problems[job.name] for job in jobs if job.name in self.problems), problem)
         return MeasuredRow(
@@ -260,7 +260,7 @@ class _Plan:
             return []
         given: dict[str, Any] = {"model": setting.model or table.model, "text": table.text, "dev": table.dev}
         given |= {"texts": setting.texts, "set": setting.set}
-        making = making.model_copy(update={"model": model or making.model})
+        making = making.with_views_of(setting.stand_ins).model_copy(update={"model": model or making.model})
         if setting.text:
             making = making.model_copy(update={"text": setting.text})
         jobs = jobs_of(making, table.seed_numbers(setting.seeds), **given, teacher=setting.teacher)

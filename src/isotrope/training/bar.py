@@ -8,7 +8,15 @@ from contextlib import ExitStack
 
 from isotrope.io.progress import Display
 
-HIDDEN = {"grad_norm", "held_out_loss", "mean_cosine", "effective_rank", "alignment"}
+HIDDEN = {
+    "grad_norm",
+    "held_out_loss",
+    "mean_cosine",
+    "effective_rank",
+    "alignment",
+    "pairs_alignment",
+    "pairs_uniformity",
+}
 LINE_SECONDS = 5  # without a terminal, no more than one line in so many seconds
 
 

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import numpy as np
 
-from isotrope.evaluation import Pairs, load_pairs, read_own_pairs, score_pairs
-from isotrope.evaluation.correlation import best_of_four, check_gold
+from isotrope.encoders import Encoder
+from isotrope.evaluation import Pairs, load_pairs, read_own_pairs
+from isotrope.evaluation.correlation import SELECTIONS, check_gold, pair_vectors
 from isotrope.evaluation.data.own import OwnPairs
+from isotrope.evaluation.geometry import alignment, uniformity
 from isotrope.evaluation.results.printing import many
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.training.monitor import Score
 from isotrope.training.stage_text import tell_of_input
+
+ALIKE = 0.8  # of the way from the lowest grade to the highest: pairs above it mean the same
+SPREAD = 5_000  # sentences at most whose uniformity is taken, since every pair of them counts
 
 
 def development_sets(dev: str | Path | Sequence[str | Path] | None, stages: int) -> list[str | None]:
@@ -28,7 +33,7 @@ def development_sets(dev: str | Path | Sequence[str | Path] | None, stages: int)
 
 
 def development_scores(sets: Sequence[str | None], data: str | Path | None, recipe: Recipe) -> list[Score | None]:
-    """Spearman x 100 on the development split of a task, or on a file of scored pairs, as each stage selects by it."""
+    """Figures on the development split of a task, or on a file of scored pairs, as each stage selects by them."""
     pairs = {one: development_pairs(one, data) for one in sets if one is not None}
     return [
         None if one is None else score_by(pairs[one], stage.training.selection)
@@ -37,7 +42,7 @@ def development_scores(sets: Sequence[str | None], data: str | Path | None, reci
 
 
 def development_score(dev: str, data: str | Path | None) -> Score:
-    """Spearman x 100 of an encoder on one development set."""
+    """The figures of an encoder on one development set."""
     return score_by(development_pairs(dev, data))
 
 
@@ -55,10 +60,23 @@ def development_pairs(dev: str, data: str | Path | None) -> Pairs:
 
 
 def score_by(pairs: Pairs, selection: str = "cosine") -> Score:
-    """Spearman x 100 of an encoder on some pairs."""
-    if selection == "best-of-four":
-        return lambda encoder: best_of_four(encoder, pairs)
-    return lambda encoder: score_pairs(encoder, pairs).spearman["all"]
+    """`spearman` x 100 of an encoder on some pairs, and how their vectors lie.
+
+    The latter as Gao et al. 2021 (SimCSE) have it on STS-B: `pairs_alignment` is that of the pairs graded above 4 of 5,
+    `pairs_uniformity` that of all sentences.
+    """
+    gold = np.array(pairs.scores)
+    alike = gold - gold.min() > ALIKE * np.ptp(gold)
+
+    def score(encoder: Encoder) -> dict[str, float]:
+        vectors, first, second = pair_vectors(encoder, pairs)
+        return {
+            "spearman": SELECTIONS[selection](first, second, gold),
+            "pairs_alignment": alignment(first[alike], second[alike]),
+            "pairs_uniformity": uniformity(vectors[:SPREAD]),
+        }
+
+    return score
 
 
 def _account(dev: str, found: OwnPairs) -> str:

@@ -18,7 +18,7 @@ from isotrope.evaluation.geometry import alignment, effective_rank, mean_cosine,
 from isotrope.training.learner import Learner
 from isotrope.views.embedding import View
 
-Score = Callable[[Encoder], float]
+Score = Callable[[Encoder], dict[str, float]]  # on a development set; `spearman` chooses among checkpoints
 NEAR_ONE = 0.95  # mean cosine of random sentences above which they are hardly told apart
 LOST = 0.5  # share of the rank, or of the room below a cosine of 1, that there was at first: less is a collapse
 
@@ -34,7 +34,7 @@ class Monitor:
 
     @torch.no_grad()
     def figures(self, learner: Learner) -> dict[str, float]:
-        """`spearman` with a development set; always the label-free ones. Draws from no global random state."""
+        """Those of the development set if there is one, and the label-free ones. Draws from no global random state."""
         device = learner.student.device
         batch = {name: value.to(device) for name, value in self.batch.items()}
         was_training = learner.training
@@ -60,7 +60,7 @@ class Monitor:
         if self.score is not None:
             encoder = self.evaluated()
             with encoding_in(learner.stage.training.precision, encoder):
-                found = {"spearman": self.score(encoder), **found}
+                found = {**self.score(encoder), **found}
         return found
 
 
@@ -90,7 +90,7 @@ def collapse(figures: Mapping[str, float], first: Mapping[str, float]) -> str | 
     """In words, what is going wrong, judged by the figures before the first step; None while nothing is."""
     rank, cosine = figures["effective_rank"], figures["mean_cosine"]
     if cosine > NEAR_ONE and 1 - cosine < LOST * (1 - first["mean_cosine"]):  # some encoders begin in a narrow cone
-        return f"the vectors are collapsing: random sentences have a mean cosine of {cosine:.3f}, all look alike"
+        return f"the vectors are collapsing: random sentences have a mean cosine of {cosine:.3f}, so all look alike"
     if rank < LOST * first["effective_rank"]:
         return (
             f"the vectors are collapsing: their effective rank fell from {first['effective_rank']:.1f} "

@@ -229,7 +229,8 @@ class Session:
         if score is None or not is_main_process():
             return None
         untuned = self.begin().with_pooling(self.recipe.stages[-1].pooling.evaluation)
-        return {"before": round(score(untuned), 2), "after": round(score(encoder), 2)}
+        scored = {"before": score(untuned), "after": score(encoder)}
+        return {when: round(found["spearman"], 2) for when, found in scored.items()}
 
     def _forget(self, error: Exception) -> None:
         """Removes the folder of a run that failed before it began, so that the corrected command finds it free; and of
@@ -269,7 +270,7 @@ class Session:
         if outcome is None or outcome.kept == "tuned":
             return ""
         tried = f"isotrope tried the recipe `{self.recipe.full_name}` on it, and did not keep the result"
-        return f"`{self.name}` as it was: {tried}.\n\n{outcome.because}"
+        return f"The untuned `{self.name}`: {tried}.\n\n{outcome.because}"
 
     def _card(self) -> str:
         """How the encoder was made, for its model card."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from isotrope.training.bar import RunBar
 from isotrope.training.frozen import FrozenEncoders
 from isotrope.training.learner import Learner
 from isotrope.training.loop import Loop
-from isotrope.training.monitor import Monitor
+from isotrope.training.monitor import Monitor, Score
 from isotrope.training.stage_loop import stage_loop
 
 Row = tuple[str, list[str], str, Any, Any]  # of the table, recipe/stage, path, the text's value, the code's
@@ -82,7 +82,7 @@ def moved(learner: Learner, by: float = 0.01) -> Learner:
     return learner
 
 
-def loop_of(recipe: str, model: str, folder: Path, score: Callable[[Any], float] | None = None, **changes: Any) -> Loop:
+def loop_of(recipe: str, model: str, folder: Path, score: Score | None = None, **changes: Any) -> Loop:
     """A small run of a recipe's first stage: `DATA`, batches of 4, measured at every step."""
     often = {"training.batch_size": 4, "training.eval_steps": 1, "training.save_steps": 1}
     if recipes.load(recipe).stages[0].heads.projection:
