@@ -124,7 +124,8 @@ def strange_text(survey: Survey, reader: Encoder) -> Iterator[str]:
     words = [word for text in survey.sample for word in text.split()]
     if not words:
         return
-    ids = [one for text in reader.tokenizer(survey.sample, add_special_tokens=False)["input_ids"] for one in text]
+    tokenized = reader.tokenizer(survey.sample, add_special_tokens=False, verbose=False)["input_ids"]
+    ids = [one for text in tokenized for one in text]
     pieces, unknown = len(ids) / len(words), ids.count(reader.tokenizer.unk_token_id) / max(len(ids), 1)
     language = next(iter(survey.languages), None)
     if unknown > UNKNOWN or (language not in (None, "en") and pieces > PIECES and _has_spaces(words)):
