@@ -82,6 +82,16 @@ def masked_lm_head(student: Encoder) -> nn.Module:
 
 
 def masked_lm_loss(model: Any, backbone: Backbone, batch: Batch, targets: Tensor) -> Tensor:
-    """Cross-entropy over the masked tokens, for any architecture."""
-    logits = model(**backbone.inputs(batch)).logits  # (rows, width, vocabulary)
-    return functional.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED)
+    """Cross-entropy over the masked tokens, for any architecture; of the others no output is computed."""
+    asked = targets != IGNORED  # (rows, width)
+
+    def only_asked(module: nn.Module, inputs: Any, output: Any) -> Any:
+        output.last_hidden_state = output.last_hidden_state[asked][None]  # (1, masked, dim), as one row
+        return output
+
+    hook = model.base_model.register_forward_hook(only_asked)
+    try:
+        logits = model(**backbone.inputs(batch)).logits[0]  # (masked, vocabulary)
+    finally:
+        hook.remove()
+    return functional.cross_entropy(logits.float(), targets[asked])
