@@ -154,7 +154,8 @@ def _path(found: Reproduction) -> Any:
     for axes, kind in zip(figure.subplots(1, len(kinds), squeeze=False)[0], kinds, strict=True):
         for number, one in enumerate(found.rows):
             for seed, path in enumerate(one.paths):
-                x, y = ([line[f"eval_{kind}{name}"] for line in path] for name in ("uniformity", "alignment"))
+                there = [line for line in path if line.get(f"eval_{kind}alignment") is not None]
+                x, y = ([line[f"eval_{kind}{name}"] for line in there] for name in ("uniformity", "alignment"))
                 _way(axes, x, y, COLOURS[number % len(COLOURS)], one.row.full_name if not seed else None)
         axes.plot([], [], "o", mfc="none", mec=GREY, ms=9, ls="", label="start of training")
         axes.set_title(names[kind], fontsize=10)

@@ -231,7 +231,8 @@ class Loop:
         line = {f"eval_{name}": value for name, value in figures.items()}
         self._log(line)
         self.evaluations.append({"step": self.step, **line})
-        warning = collapse(figures, {name: self.evaluations[0][f"eval_{name}"] for name in figures})
+        first = {name.removeprefix("eval_"): value for name, value in self.evaluations[0].items()}
+        warning = collapse(figures, first)
         if warning and self.accelerator.is_main_process:
             self.bar.say(f"step {self.step}: {warning}")
 
