@@ -109,8 +109,8 @@ def test_replacing(run: Run, corpus: str) -> None:
 
 BAD = {
     "unknown kind 'whitning' (did you mean 'whitening'?)": ("whitning", "text.txt"),
-    "whitening is fitted on text; give some": ("whitening",),
-    "wk is fitted on nothing; leave out the text": ("wk", "text.txt"),
+    "whitening needs text to be fitted on; give some": ("whitening",),
+    "wk needs no text; leave it out": ("wk", "text.txt"),
     "model: kind 'tfidf' has no such key; ct, flow, frequent, tsdae, whitening, wk have it": (
         "tfidf",
         "text.txt",
@@ -126,7 +126,7 @@ BAD = {
     "tokens can be left out of a mean, not of 'cls' pooling": ("frequent", "text.txt", "--pooling", "cls"),
     "unknown pooling 'men'": ("flow", "text.txt", "--pooling", "men"),
     "(did you mean 'bundled'?)": ("wk", "--model", "bundle"),
-    "there.txt: line 2: not a word and its numbers": ("glove", "--vectors", "there.txt"),
+    "there.txt: line 2: not a word followed by its numbers": ("glove", "--vectors", "there.txt"),
     "begins with a BoW module; isotrope needs a text transformer": ("ct", "text.txt", "--model", "counts"),
     "no column with text; it has: score": ("tfidf", "numbers.jsonl"),
     "column 'text' holds 3, not text": ("tfidf", "mixed.jsonl"),
@@ -176,7 +176,7 @@ def test_a_function_of_the_users_own(run: Run, corpus: str, tmp_path: Path, monk
     assert (done.code, done.err) == (0, "")
     assert np.array_equal(load_any("made").encode(TEXT[:5]), isotrope.load(pooling="mean@2").encode(TEXT[:5]))
     assert "layer 2, name two" in Path("made/README.md").read_text()
-    for wrong, message in (("layer", "a setting is KEY=VALUE"), ("loud=2", "loud: no such key; kind ")):
+    for wrong, message in (("layer", "write KEY=VALUE"), ("loud=2", "loud: no such key; kind ")):
         done = run("baseline", "own_baseline:first", corpus, "--set", wrong, "--output", "other")
         assert (done.code, done.err.count("\n")) == (2, 1)
         assert message in done.err

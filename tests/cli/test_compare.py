@@ -100,7 +100,7 @@ BAD = {
     ),
     "none.txt: no such file": ("compare", "bundled", "bundled", "none.txt"),
     "(did you mean 'bundled'?)": ("compare", "bundled", "bundle", "own.txt"),
-    "two models and a text are needed": ("compare", "bundled", "own.txt"),
+    "give two models and a text": ("compare", "bundled", "own.txt"),
     "few.txt: plain text has no columns": ("compare", "bundled", "bundled", "own.txt", "--views", "few.txt"),
     "greater than or equal to 100": ("compare", "bundled", "bundled", "own.txt", "--sentences", "5"),
 }
@@ -124,5 +124,5 @@ def test_several_are_a_leaderboard(corpus: Path, run: Run, shallow: str) -> None
     assert json.loads(done.out)["comparisons"][1] == json.loads(alone.json())
     assert "Compared with bundled, on 100 sentences from own.txt" in str(found)
     assert run("compare", "bundled", "own.txt").err == (
-        "Error: two models and a text are needed: isotrope compare BEFORE AFTER CORPUS\n"
+        "Error: give two models and a text: isotrope compare BEFORE AFTER CORPUS\n"
     )

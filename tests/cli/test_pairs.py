@@ -50,7 +50,7 @@ def test_entailment_pairs(run: Run) -> None:
     done = run("pairs", "entailment", "nli.tsv", "--output", "pairs.tsv")
     assert (done.code, done.err) == (0, "")
     assert done.out == (
-        "pairs.tsv: 2 pairs (view1, view2) out of 5 labelled rows; "
+        "pairs.tsv: 2 pairs (view1, view2) from 5 labelled rows; "
         "1 row without a gold label and 0 with a blank field left out\n"
     )
     assert Path("pairs.tsv").read_text() == (

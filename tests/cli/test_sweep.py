@@ -32,4 +32,4 @@ def test_the_command_finds_what_the_function_finds(run: Callable[..., Any], tiny
     assert done.out == again.json()
     bad = run("sweep", "simcse", "text.txt", "--grid=training.learning_rate", "--tasks=bundled")
     assert (bad.code, bad.out) == (2, "")
-    assert "a grid is KEY=A,B,C" in bad.err
+    assert "write KEY=A,B,C" in bad.err

@@ -74,7 +74,7 @@ BAD = {
     "training.batch_size: 1 given; it should be greater than or equal to 2": (
         *("text.txt", "--set", "training.batch_size=1"),
     ),
-    "--set batch_size: a setting is KEY=VALUE": ("text.txt", "--set", "batch_size"),
+    "--set batch_size: write KEY=VALUE": ("text.txt", "--set", "batch_size"),
     "name it with --teacher": ("pairs.tsv", "--recipe", "parallel"),
     "guide.layers [9]: this encoder's layers are 0 to 4": (
         *("text.txt", "--recipe", "sg-opt", "--set", "guide.layers=[9]"),
@@ -88,7 +88,7 @@ BAD = {
     # the output; the last --output counts
     "there: exists already; move it away, or choose another folder": ("text.txt", "--output", "there"),
     "there: nothing to resume (no run.json in it)": ("text.txt", "--output", "there", "--resume"),
-    "text.txt: a file, where the run's folder is to be": ("text.txt", "--output", "text.txt"),
+    "text.txt: a file, not a folder": ("text.txt", "--output", "text.txt"),
     "text.txt/run: can't be created (Not a directory)": ("text.txt", "--output", "text.txt/run"),
 }
 

@@ -86,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         sys.path.insert(0, os.getcwd())  # for kinds of one's own, `package.module:Name`, as uvicorn and gunicorn do
     in_shell = IN_SHELL.set(True)
     try:
-        with _quiet_signals(), enough_memory("give it less at a time, or run it on a machine with more"):
+        with _quiet_signals(), enough_memory("process less at a time, or use a machine with more memory"):
             code = _command()(arguments, prog_name="isotrope", standalone_mode=False)
         sys.stdout.flush()
     except Interrupted as stopped:
@@ -112,9 +112,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
 @app.callback(invoke_without_command=True)
 def isotrope(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Show the version and leave.", is_eager=True)] = False,
+    version: Annotated[bool, typer.Option("--version", help="Show the version and exit.", is_eager=True)] = False,
 ) -> None:
-    """Sentence embeddings from raw text."""
+    """Sentence embeddings tuned on raw text."""
     if version:
         typer.echo(f"isotrope {__version__}")
     elif context.invoked_subcommand is None:

@@ -29,7 +29,7 @@ Corpus = Annotated[
 ]
 Pooling = Annotated[
     str | None,
-    typer.Option(help="As in encode.", show_default="the model's own; flow: last2, ct: mean, tsdae: cls"),
+    typer.Option(help="As for encode.", show_default="the model's own; flow: last2, ct: mean, tsdae: cls"),
 ]
 Dim = Annotated[
     int | None,
@@ -44,20 +44,20 @@ Steps = Annotated[
 ]
 WordVectors = Annotated[
     Path | None,
-    typer.Option(help="glove: a text file of word vectors, also .gz.", show_default="GloVe 6B, 50 dimensions"),
+    typer.Option(help="glove: a text file with word vectors, also .gz.", show_default="GloVe 6B, 50 dimensions"),
 ]
 
 
 def baseline(
     kind: Kind,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the encoder.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the encoder.")],
     corpus: Corpus = None,
     model: Annotated[str | None, typer.Option("--model", "-m", help=MODEL_HELP, show_default="bundled")] = None,
     pooling: Pooling = None,
     dim: Dim = None,
     top: Top = None,
     steps: Steps = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="flow, ct, tsdae.", show_default="1")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="flow, ct, tsdae: random seed.", show_default="1")] = None,
     vectors: WordVectors = None,
     settings: KindSettings = None,
     column: Column = None,
@@ -65,7 +65,7 @@ def baseline(
     precision: Precision = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
 ) -> None:
-    """Fit a baseline on raw text, or train a reference, and save it as an encoder.
+    """Fit a baseline on raw text, or train a reference model, and save it as an encoder.
 
     [dim]Example:[/] isotrope baseline whitening sentences.txt --model bundled --output runs/white
     """

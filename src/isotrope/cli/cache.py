@@ -7,12 +7,12 @@ import typer
 from isotrope.cli.console import many
 from isotrope.io.cache import cache_contents, cache_folder, clear_cache
 
-app = typer.Typer(help="Show what is kept so that it need not be made again, and clear it.", rich_markup_mode="rich")
+app = typer.Typer(help="Show and clear the results that are kept for reuse.", rich_markup_mode="rich")
 
 
 @app.callback(invoke_without_command=True)
 def cache(context: typer.Context) -> None:
-    """Show what is kept so that it need not be made again, and how large it is."""
+    """Show the results that are kept for reuse, and their size."""
     if context.invoked_subcommand is None:
         typer.echo(str(cache_folder()))
         for part in cache_contents():
@@ -24,7 +24,7 @@ def cache(context: typer.Context) -> None:
 def clear(
     part: Annotated[str | None, typer.Argument(metavar="[PART]", help="vectors or views.", show_default="both")] = None,
 ) -> None:
-    """Remove what is kept; it is made again when it is needed.
+    """Remove results from the cache; they are computed again when needed.
 
     [dim]Example:[/] isotrope cache clear vectors
     """

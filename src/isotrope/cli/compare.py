@@ -18,34 +18,37 @@ if TYPE_CHECKING:
 def compare(
     before: Annotated[str, typer.Argument(metavar="BEFORE", help=MODEL_HELP)],
     others: Annotated[
-        list[str], typer.Argument(metavar="AFTER... CORPUS", help=f"{MODEL_HELP} One or several; then: {CorpusHelp}")
+        list[str],
+        typer.Argument(
+            metavar="AFTER... CORPUS", help=f"{MODEL_HELP} One or more of them, then the text. {CorpusHelp}"
+        ),
     ],
     column: Column = None,
     columns: Columns = None,
     join: Join = None,
     strip_html: StripHtml = False,
     size: Annotated[
-        int, typer.Option("--sentences", min=100, help="How many sentences of the text, and how many pairs at most.")
+        int, typer.Option("--sentences", min=100, help="How many sentences to use, and how many pairs at most.")
     ] = 1000,
     seed: Seed = 0,
     back_translate: Annotated[
-        bool, typer.Option("--back-translate", help="Seek back-translations too, made on this machine.")
+        bool, typer.Option("--back-translate", help="Also compare on back-translations, made on this machine.")
     ] = False,
     views: Annotated[
-        Path | None, typer.Option(help="Seek rewordings too: a table of `isotrope views` (text, view1).")
+        Path | None, typer.Option(help="Also compare on rewordings: a table made by `isotrope views` (text, view1).")
     ] = None,
     batch_size: BatchSize = 64,
     device: Device = None,
     precision: Precision = None,
     as_json: AsJson = False,
 ) -> None:
-    """Say whether encoder AFTER is better than BEFORE on your text, without labels; of several, which is best.
+    """Say whether encoder AFTER is better than BEFORE on your text, without labels; with several, which is best.
 
     [dim]Example:[/] isotrope compare bundled runs/first/encoder sentences.txt
     """
     *after, corpus = others
     if not after:
-        raise IsotropeError("two models and a text are needed: isotrope compare BEFORE AFTER CORPUS")
+        raise IsotropeError("give two models and a text: isotrope compare BEFORE AFTER CORPUS")
     prepare_hub([before, *after])
     with console.waiting("Starting"):
         from isotrope.evaluation import compare as compare_two

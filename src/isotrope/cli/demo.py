@@ -14,12 +14,10 @@ if TYPE_CHECKING:
 
 
 def demo(
-    output: Annotated[
-        Path | None, typer.Option(help="Keep the runs in this folder.", show_default="thrown away")
-    ] = None,
+    output: Annotated[Path | None, typer.Option(help="Folder to keep the runs in.", show_default="not kept")] = None,
     device: Device = None,
 ) -> None:
-    """Tune the bundled encoder by three recipes on the bundled sentences, and measure it before and after."""
+    """Tune the bundled encoder with three recipes on the bundled sentences, and measure it before and after."""
     with waiting("Starting"):
         from isotrope.demonstration import demo as demonstrate
     print_table(_table(demonstrate(output, device=device)))

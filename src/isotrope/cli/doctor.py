@@ -22,7 +22,7 @@ def doctor(as_json: AsJson = False) -> None:
 
     Exit code 1 if anything is broken.
     """
-    with waiting("Looking around"):
+    with waiting("Checking"):
         from isotrope.diagnosis import doctor
 
         findings = doctor()

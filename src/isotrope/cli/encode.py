@@ -23,7 +23,7 @@ def encode(
         typer.Option(
             "--output",
             "-o",
-            help="Where to write: .npy, or .parquet: the table and its vectors. With --shard-size a folder of such.",
+            help="Where to write: .npy, or .parquet for the table with its vectors; with --shard-size a folder.",
         ),
     ],
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
@@ -31,9 +31,7 @@ def encode(
     columns: JoinedColumns = None,
     join: Join = None,
     strip_html: StripHtml = False,
-    vector_column: Annotated[
-        str, typer.Option(help="What the column of vectors in a .parquet is called.")
-    ] = "embedding",
+    vector_column: Annotated[str, typer.Option(help="Name of the column of vectors in a .parquet.")] = "embedding",
     pooling: Annotated[
         str | None,
         typer.Option(
@@ -47,13 +45,13 @@ def encode(
     precision: Precision = None,
     shard_size: Annotated[
         int | None,
-        typer.Option(min=1, help="Rows of a file; the output is a folder, or any fsspec address. Resumable."),
+        typer.Option(min=1, help="Rows per file; the output is then a folder, or any fsspec address. Can be resumed."),
     ] = None,
-    processes: Annotated[int, typer.Option(min=1, help="With --shard-size: processes that encode.")] = 1,
-    ray: Annotated[bool, typer.Option("--ray", help="With --shard-size: through Ray Data.")] = False,
+    processes: Annotated[int, typer.Option(min=1, help="With --shard-size: number of processes.")] = 1,
+    ray: Annotated[bool, typer.Option("--ray", help="With --shard-size: encode with Ray Data.")] = False,
     force: Force = False,
 ) -> None:
-    """Turn text into vectors: a file of them, or the same table with a column more. Every row keeps its place.
+    """Turn text into vectors: a file of vectors, or the same table with a column of them. Rows keep their order.
 
     [dim]Example:[/] isotrope encode tickets.csv --columns Subject,Body --join ". " --output tickets.parquet
     """

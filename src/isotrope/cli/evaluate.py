@@ -29,13 +29,15 @@ def _list_tasks(asked: bool) -> None:
 
 Models = Annotated[
     list[str],
-    typer.Argument(metavar="MODEL...", help=f"{MODEL_HELP} Or a run folder. NAME=RUN,RUN are seeds of one."),
+    typer.Argument(
+        metavar="MODEL...", help=f"{MODEL_HELP} Or a run folder. NAME=RUN,RUN groups runs with different seeds."
+    ),
 ]
 Suite = Annotated[
     str | None,
     typer.Option(
-        help="papers, sts, transfer, multilingual, arguments, domains or all: every task of it whose data is there, "
-        "with averages, intervals, and marks of what was seen in training."
+        help="papers, sts, transfer, multilingual, arguments, domains or all: every task in it whose data is there, "
+        "with averages, intervals, and marks for test text seen in training."
     ),
 ]
 Tasks = Annotated[
@@ -54,7 +56,7 @@ OwnPairs = Annotated[
 ]
 OwnClasses = Annotated[
     list[str] | None,
-    typer.Option("--classes", metavar="[NAME=]FILE", help="Your own texts with a class: text, label. Repeatable."),
+    typer.Option("--classes", metavar="[NAME=]FILE", help="Your own texts with classes: text, label. Repeatable."),
 ]
 OwnRetrieval = Annotated[
     list[str] | None,
@@ -74,20 +76,20 @@ Poolings = Annotated[
 ]
 Classifier = Annotated[
     Literal["logistic", "mlp"],
-    typer.Option(help="Of transfer tasks; mlp has 50 hidden units, as in Table 9 of paper 1."),
+    typer.Option(help="For transfer tasks; mlp has 50 hidden units, as in Table 9 of paper 1."),
 ]
 Prototyping = Annotated[
-    bool, typer.Option("--prototyping", help="Transfer tasks by SentEval's quick settings instead of the papers'.")
+    bool, typer.Option("--prototyping", help="Use SentEval's quick settings for transfer tasks instead of the papers'.")
 ]
 Seed = Annotated[
-    int | None, typer.Option(min=0, help="Of the classifiers of transfer tasks.", show_default="SentEval's, 1111")
+    int | None, typer.Option(min=0, help="Seed of the classifiers in transfer tasks.", show_default="SentEval's, 1111")
 ]
-Seeds = Annotated[int | None, typer.Option(min=1, help="So many seeds instead, 1, 2 ...: figures are means.")]
-Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Look up vectors that were computed before.")]
-AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV, one figure per line.")]
+Seeds = Annotated[int | None, typer.Option(min=1, help="Use this many seeds instead, 1, 2 ...; figures are means.")]
+Cache = Annotated[bool, typer.Option("--cache/--no-cache", help="Reuse vectors that were computed before.")]
+AsCsv = Annotated[bool, typer.Option("--csv", help="Print CSV, with one figure per line.")]
 AsMarkdown = Annotated[bool, typer.Option("--markdown", help="Print Markdown.")]
 AsLatex = Annotated[bool, typer.Option("--latex", help="Print LaTeX; it needs booktabs.")]
-Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write a file too: .json, .csv, .md or .tex.")]
+Output = Annotated[Path | None, typer.Option("--output", "-o", help="Also write a file: .json, .csv, .md or .tex.")]
 
 
 def evaluate(
@@ -116,7 +118,7 @@ def evaluate(
     force: Force = False,
     list_tasks: ListTasks = False,
 ) -> None:
-    """Measure encoders side by side: similarity as people see it, and what else the vectors are good for.
+    """Measure encoders side by side: how well they match human judgements of similarity, and other tasks.
 
     [dim]Example:[/] isotrope evaluate minilm runs/first --pairs graded.csv
     """
@@ -125,7 +127,7 @@ def evaluate(
     if len(formats) > 1:
         raise IsotropeError(f"choose one of {', '.join(f'--{name}' for name in formats)}")
     if seed is not None and seeds:
-        raise IsotropeError("--seed and --seeds exclude each other; leave out one of them")
+        raise IsotropeError("--seed and --seeds cannot be used together; leave one of them out")
     if output:
         check_output(output, ENDINGS, force=force)
     names = _names(tasks)

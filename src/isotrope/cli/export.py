@@ -18,28 +18,28 @@ def export(
         str,
         typer.Option(
             "--format",
-            help="openvino or onnx: a graph for fast inference; static: a vector for each token; torch: as it is.",
+            help="openvino or onnx: a graph for fast inference; static: one vector for each token; torch: unchanged.",
         ),
     ] = "openvino",
-    int8: Annotated[bool, typer.Option("--int8", help="openvino, onnx: eight bits in place of 32.")] = False,
+    int8: Annotated[bool, typer.Option("--int8", help="openvino, onnx: weights of 8 bits instead of 32.")] = False,
     dim: Annotated[
-        int | None, typer.Option(min=1, help="Numbers in a vector.", show_default="all; static: 256")
+        int | None, typer.Option(min=1, help="Dimensions of the vectors.", show_default="all; static: 256")
     ] = None,
     text: Annotated[
         str | None,
-        typer.Option(help="Sentences like those that it will read: .txt, .csv ...", show_default="the package's own"),
+        typer.Option(help="Text like that which it will read: .txt, .csv ...", show_default="the bundled sentences"),
     ] = None,
     column: Column = None,
     columns: Columns = None,
     join: Join = None,
     strip_html: StripHtml = False,
-    pairs: Annotated[str, typer.Option(help="A task with graded pairs, such as stsb, to compare on.")] = "bundled",
+    pairs: Annotated[str, typer.Option(help="Task with graded pairs to compare on, such as stsb.")] = "bundled",
     data: Data = None,
-    pooling: Annotated[str | None, typer.Option(help="As in encode.", show_default="the model's own")] = None,
+    pooling: Annotated[str | None, typer.Option(help="As for encode.", show_default="the model's own")] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the output.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write an encoder for another runtime, and say how near it is to the original.
+    """Write an encoder for another runtime, and say how close it is to the original.
 
     [dim]Example:[/] isotrope export runs/tickets --format openvino --int8 --text tickets.txt --output tickets-int8
     """

@@ -14,20 +14,21 @@ def finetune(
     model: Annotated[str, typer.Argument(metavar="MODEL", help=MODEL_HELP)],
     task: Annotated[str, typer.Option(help="qnli, sst2, cola, mrpc or rte.")],
     data: Data = None,
-    seeds: Annotated[str, typer.Option(help="One run for each, separated by commas.")] = "1",
+    seeds: Annotated[str, typer.Option(help="Seeds separated by commas, one run for each.")] = "1",
     epochs: Annotated[int, typer.Option(min=1, help="Passes over the training rows.")] = 3,
     learning_rate: Annotated[float, typer.Option(min=0, help="Falls to 0 over the run.")] = 2e-5,
     batch_size: Annotated[int, typer.Option(min=1, help="Training rows at a time.")] = 32,
     limit: Annotated[
-        int | None, typer.Option(min=1, help="Only so many rows of each split, to try it out.", show_default="all")
+        int | None,
+        typer.Option(min=1, help="Use only this many rows of each split, to try it out.", show_default="all"),
     ] = None,
     device: Device = None,
     precision: Precision = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fine-tune a copy of a model on a task of GLUE; the model itself stays as it is.
+    """Fine-tune a copy of a model on a GLUE task; the model itself is not changed.
 
-    The first tenth of the validation set chooses the epoch, the rest is tested on.
+    The epoch is chosen on the first tenth of the validation set and tested on the rest.
 
     [dim]Example:[/] isotrope finetune bundled --task rte --seeds 1,2,3
     """

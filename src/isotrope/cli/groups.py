@@ -11,7 +11,7 @@ from isotrope.cli.options import AsJson, Force
 from isotrope.cli.tables import ModelName, TableFile, reads_a_table
 
 Whole = Annotated[
-    bool, typer.Option("--whole", help="Count greetings and signatures, which many texts share, and placeholders too.")
+    bool, typer.Option("--whole", help="Include greetings, signatures and placeholders, which are ignored otherwise.")
 ]
 
 
@@ -24,7 +24,7 @@ def paraphrases(
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
-    """List the pairs of different texts that are most similar.
+    """List the most similar pairs of different texts.
 
     [dim]Example:[/] isotrope paraphrases questions.txt --most 50
     """
@@ -41,17 +41,20 @@ def duplicates(
     table: TableFile,
     model: ModelName = "small",
     threshold: Annotated[
-        float | None, typer.Option(help="Cosine of texts that say the same.", show_default="suggested by the text")
+        float | None,
+        typer.Option(help="Cosine above which texts say the same.", show_default="estimated from the text"),
     ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A .parquet: the table and a column duplicate_of.")
+        Path | None, typer.Option("--output", "-o", help="A .parquet file: the table with a column duplicate_of.")
     ] = None,
-    whole: Annotated[bool, typer.Option("--whole", help="Compare placeholders such as N/A too.")] = False,
+    whole: Annotated[
+        bool, typer.Option("--whole", help="Include placeholders such as N/A, which are ignored otherwise.")
+    ] = False,
     force: Force = False,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
-    """Find groups of rows that say the same, or almost.
+    """Find groups of rows that say the same or almost the same.
 
     [dim]Example:[/] isotrope duplicates tickets.csv --column Subject --output marked.parquet
     """
@@ -68,9 +71,11 @@ def duplicates(
 def cluster(
     table: TableFile,
     model: ModelName = "small",
-    clusters: Annotated[int | None, typer.Option(min=1, help="How many.", show_default="suggested by the text")] = None,
+    clusters: Annotated[
+        int | None, typer.Option(min=1, help="How many clusters.", show_default="estimated from the text")
+    ] = None,
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="A .parquet: the table, and the cluster of each row.")
+        Path | None, typer.Option("--output", "-o", help="A .parquet file: the table with the cluster of each row.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Another seed may group a little differently.")] = 0,
     whole: Whole = False,
@@ -78,7 +83,7 @@ def cluster(
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
-    """Group the texts of a table by meaning, and name each group by its words.
+    """Group the texts of a table by meaning, and name each group by its typical words.
 
     [dim]Example:[/] isotrope cluster tickets.csv --columns Subject,Body --join ". "
     """

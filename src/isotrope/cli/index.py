@@ -14,21 +14,19 @@ from isotrope.cli.options import AsJson, BatchSize, Column, Device, Join, Joined
 
 def index(
     table: Annotated[str, typer.Argument(metavar="TABLE", help="Text: .csv, .tsv, .jsonl, .parquet or .txt; or -.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder of the index; if it is there, rows are added.")
-    ],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the index; if it exists, rows are added.")],
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "small",
     column: Column = None,
     columns: JoinedColumns = None,
     join: Join = None,
     strip_html: StripHtml = False,
-    pooling: Annotated[str | None, typer.Option(show_default="the model's own")] = None,
+    pooling: Annotated[str | None, typer.Option(help="As for encode.", show_default="the model's own")] = None,
     batch_size: BatchSize = 32,
     device: Device = None,
     precision: Precision = None,
-    force: Annotated[bool, typer.Option("--force", help="Make a new index in place of the old one.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace the index by a new one.")] = False,
 ) -> None:
-    """Make a table searchable by meaning, with all its columns; or add what an index does not have yet.
+    """Make a table searchable by meaning, with all its columns, or add new rows to an index.
 
     [dim]Example:[/] isotrope index tickets.csv --columns Subject,Body --join ". " --output tickets.index
     """
@@ -51,30 +49,32 @@ def index(
         force=force,
         show_progress=True,
     )
-    how = "by a graph" if done.approximate else "exactly"
+    how = "approximate (graph)" if done.approximate else "exact"
     blank = f" ({done.blank:,} without text)" if done.blank else ""
-    known = f"; {done.added:,} added{blank}, {done.known:,} were there already" if done.known else blank
-    typer.echo(f"{done.path}: {many(done.rows, 'row')}{known}, searched {how}")
-    typer.echo(f'Next: isotrope search {shlex.quote(str(done.path))} "what you look for"')
+    known = f"; {done.added:,} added{blank}, {done.known:,} already there" if done.known else blank
+    typer.echo(f"{done.path}: {many(done.rows, 'row')}{known}, search is {how}")
+    typer.echo(f'Next: isotrope search {shlex.quote(str(done.path))} "what you are looking for"')
 
 
 def search(
-    index: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of an index.")],
+    index: Annotated[Path, typer.Argument(metavar="INDEX", help="Folder of the index.")],
     query: Annotated[str, typer.Argument(metavar="QUERY", help="Any text.")],
-    k: Annotated[int, typer.Option("-k", min=1, help="How many rows.")] = 10,
+    k: Annotated[int, typer.Option("-k", min=1, help="How many rows to find.")] = 10,
     where: Annotated[
         list[str] | None,
         typer.Option(help="A condition on a column: queue=hardware, score>=4, title~printer. Repeatable."),
     ] = None,
     exact: Annotated[
-        bool, typer.Option("--exact", help="Compare with all vectors, even where there is a graph.")
+        bool, typer.Option("--exact", help="Compare with every vector, even if the index has a graph.")
     ] = False,
-    model: Annotated[str | None, typer.Option("--model", "-m", help="Where the index's model lies now.")] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", "-m", help="Where the index's model is now, if it was moved.")
+    ] = None,
     device: Device = None,
     precision: Precision = None,
     as_json: AsJson = False,
 ) -> None:
-    """Find the rows of an index that are nearest to a query.
+    """Find the rows of an index that are closest to a query.
 
     [dim]Example:[/] isotrope search tickets.index "cannot log in" -k 5 --where queue=access
     """

@@ -11,7 +11,7 @@ from isotrope.cli.options import AsJson, BatchSize, Column, Columns, Data, Devic
 from isotrope.cli.pictures import check_picture, draw
 
 CorpusHelp = "Your text: .txt, .csv, .tsv, .jsonl or .parquet, each also .gz; or - for stdin."
-Seed = Annotated[int, typer.Option(min=0, help="Another seed takes other sentences of a large text.")]
+Seed = Annotated[int, typer.Option(min=0, help="Another seed picks other sentences from a large text.")]
 
 
 def inspect(
@@ -21,10 +21,11 @@ def inspect(
     columns: Columns = None,
     join: Join = None,
     strip_html: StripHtml = False,
-    size: Annotated[int, typer.Option("--sentences", min=20, help="How many sentences of the text to look at.")] = 1000,
+    size: Annotated[int, typer.Option("--sentences", min=20, help="How many sentences to use.")] = 1000,
     seed: Seed = 0,
     task: Annotated[
-        str | None, typer.Option(help="Graded pairs to remove frequent tokens on too; names as in `isotrope evaluate`.")
+        str | None,
+        typer.Option(help="Graded pairs on which to remove frequent tokens too; names as in `isotrope evaluate`."),
     ] = None,
     data: Data = None,
     picture: Annotated[Path | None, typer.Option("--plot", help="Picture to draw: .png, .svg or .pdf.")] = None,
@@ -34,7 +35,7 @@ def inspect(
     as_json: AsJson = False,
     force: Force = False,
 ) -> None:
-    """Show how the sentences of a text lie in the space of an encoder, or of several side by side.
+    """Show how an encoder spreads the sentences of a text in its space; several encoders side by side.
 
     [dim]Example:[/] isotrope inspect bundled runs/first/encoder sentences.txt --plot space.png
     """

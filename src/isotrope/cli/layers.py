@@ -22,7 +22,7 @@ def layers(
     as_json: AsJson = False,
     force: Force = False,
 ) -> None:
-    """Map every layer of a model under [CLS], mean and max pooling.
+    """Measure every layer of a model with [CLS], mean and max pooling.
 
     [dim]Example:[/] isotrope layers bundled --output layers.png
     """

@@ -25,7 +25,7 @@ app = typer.Typer(rich_markup_mode="rich")
 
 @app.callback(invoke_without_command=True)
 def pairs(context: typer.Context) -> None:
-    """Make pairs and triplets: clean translations, take entailments out of NLI data."""
+    """Make pairs and triplets to train on, from translations and NLI data."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
 
@@ -36,26 +36,25 @@ def clean(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Tables (.csv, .tsv, .jsonl, .parquet, each also .gz) with columns named as the languages are, "
+            help="Tables (.csv, .tsv, .jsonl, .parquet, each also .gz) with columns named after the languages, "
             "or source and target.",
         ),
     ],
     source: Annotated[str, typer.Option(help="Language of the source side, such as zh.")],
     target: Annotated[str, typer.Option(help="Language of the target side, such as en.")],
     output: Output,
-    min_length: Annotated[float, typer.Option(min=0, help="Characters of English that a side must have.")] = 2,
-    max_length: Annotated[float, typer.Option(min=1, help="Characters of English that a side may have.")] = 600,
-    max_ratio: Annotated[float, typer.Option(min=1, help="How many times as long one side may be.")] = 2.5,
+    min_length: Annotated[float, typer.Option(min=0, help="Least length of a side, in English characters.")] = 2,
+    max_length: Annotated[float, typer.Option(min=1, help="Greatest length of a side, in English characters.")] = 600,
+    max_ratio: Annotated[float, typer.Option(min=1, help="How many times as long as the other a side may be.")] = 2.5,
     one_per_source: Annotated[
-        bool, typer.Option("--one-per-source", help="Keep one translation of each source only.")
+        bool, typer.Option("--one-per-source", help="Keep only one translation of each source.")
     ] = False,
     as_json: AsJson = False,
     force: Force = False,
 ) -> None:
     """Drop translations that would do harm, and count what each rule drops.
 
-    Lengths are in characters of English: one of Chinese counts as 3.2. Languages are identified where py3langid is
-    installed.
+    Lengths are in English characters: a Chinese one counts as 3.2. Languages are identified if py3langid is installed.
 
     [dim]Example:[/] isotrope pairs clean wmt.tsv.gz --source zh --target en --output clean.tsv.gz
     """
@@ -104,7 +103,7 @@ def entailment(
     ] = False,
     force: Force = False,
 ) -> None:
-    """Take the pairs of which one sentence entails the other out of NLI data, as view1 and view2, each once.
+    """Extract the pairs in which one sentence entails the other from NLI data, as view1 and view2, without repeats.
 
     [dim]Example:[/] isotrope pairs entailment hub:stanfordnlp/snli --triplets --output triplets.tsv.gz
     """
@@ -115,7 +114,7 @@ def entailment(
 
         made = entailment_pairs([Path(source) for source in sources], output, triplets=triplets, force=force)
     typer.echo(
-        f"{output}: {many(len(made), 'triplet' if triplets else 'pair')} ({', '.join(made.columns)}) out of "
+        f"{output}: {many(len(made), 'triplet' if triplets else 'pair')} ({', '.join(made.columns)}) from "
         f"{many(made.labelled, 'labelled row')}; {many(made.unlabelled, 'row')} without a gold label and "
         f"{made.blank:,} with a blank field left out"
     )
@@ -125,12 +124,12 @@ def entailment(
 def align(
     source: Annotated[str, typer.Argument(metavar="SOURCE", help="The table that all others are translations of.")],
     targets: Annotated[list[str], typer.Argument(metavar="TARGET...", help="The same rows in other languages.")],
-    on: Annotated[str, typer.Option(help="Columns that say which rows belong together, separated by commas.")],
+    on: Annotated[str, typer.Option(help="Columns by which rows are matched, separated by commas.")],
     columns: Annotated[str, typer.Option(help="Columns that hold text, separated by commas.")],
     output: Output,
     force: Force = False,
 ) -> None:
-    """Pair each text with its translations, out of tables that are parallel row by row.
+    """Pair each text with its translations, from tables that hold the same rows in different languages.
 
     [dim]Example:[/] isotrope pairs align xnli_en.tsv xnli_de.tsv --on split,index --columns premise,hypothesis -o p.tsv
     """

@@ -14,22 +14,22 @@ Files = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE[:WEIGHT]...",
-        help="Sentences to train on, in any format that encode reads. With weight 2 each comes twice in an epoch, "
-        "with 0.5 every other one.",
+        help="Sentences to train on, in any format that encode reads. With weight 2 each is read twice in an epoch, "
+        "with 0.5 every other one is.",
     ),
 ]
 Start = Annotated[
     Path | None,
     typer.Option(
-        help="Folder of a masked language model to go on from, with its vocabulary and sizes.",
-        show_default="begin anew",
+        help="Folder of a masked language model to continue from, with its vocabulary and sizes.",
+        show_default="start from nothing",
         exists=True,
         file_okay=False,
     ),
 ]
 Tokenizer = Annotated[
     Path | None,
-    typer.Option(help="Folder whose vocabulary to use.", show_default="learn one", exists=True, file_okay=False),
+    typer.Option(help="Folder with the vocabulary to use.", show_default="learn one", exists=True, file_okay=False),
 ]
 
 
@@ -37,7 +37,7 @@ def pretrain(
     files: Files,
     output: RunFolder,
     steps: Annotated[int, typer.Option(min=1, help="Optimiser steps.")] = 16_000,
-    batch_tokens: Annotated[int, typer.Option(min=64, help="Tokens in a step.")] = 2048,
+    batch_tokens: Annotated[int, typer.Option(min=64, help="Tokens per step.")] = 2048,
     start: Start = None,
     layers: Annotated[int, typer.Option(min=1)] = 4,
     dim: Annotated[int, typer.Option(min=1, help="Width of a layer.")] = 256,
@@ -45,9 +45,9 @@ def pretrain(
     positions: Annotated[int, typer.Option(min=8, help="Longest sentence, in tokens.")] = 128,
     vocabulary: Annotated[int, typer.Option(min=200, help="Word pieces to learn.")] = 8192,
     tokenizer: Tokenizer = None,
-    masked: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the tokens that is asked for.")] = 0.2,
-    learning_rate: Annotated[float, typer.Option(min=0, help="At its highest.")] = 1e-3,
-    warmup: Annotated[int, typer.Option(min=0, help="Steps to get there.")] = 300,
+    masked: Annotated[float, typer.Option(min=0.01, max=0.9, help="Share of the tokens to predict.")] = 0.2,
+    learning_rate: Annotated[float, typer.Option(min=0, help="Highest learning rate.")] = 1e-3,
+    warmup: Annotated[int, typer.Option(min=0, help="Steps to reach it.")] = 300,
     weight_decay: Annotated[float, typer.Option(min=0)] = 0.01,
     precision: Precision = "float32",
     save_steps: Annotated[int, typer.Option(min=1, help="Steps between checkpoints.")] = 500,

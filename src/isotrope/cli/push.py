@@ -14,11 +14,15 @@ from isotrope.io.hub import hub_answers
 
 
 def push(
-    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run, a tuning or an encoder.")],
-    name: Annotated[str, typer.Argument(metavar="ORG/NAME", help="The repository; made if there is none.")],
+    run: Annotated[Path, typer.Argument(metavar="RUN", help="Folder of a run (train or tune) or of an encoder.")],
+    name: Annotated[str, typer.Argument(metavar="ORG/NAME", help="The repository; created if it does not exist.")],
     private: Annotated[bool, typer.Option("--private", help="Make it a private repository.")] = False,
-    revision: Annotated[str | None, typer.Option(help="A branch; made if there is none.", show_default="main")] = None,
-    tasks: Annotated[str, typer.Option(help="What is measured for the card, with commas; '' for nothing.")] = "bundled",
+    revision: Annotated[
+        str | None, typer.Option(help="A branch; created if it does not exist.", show_default="main")
+    ] = None,
+    tasks: Annotated[
+        str, typer.Option(help="Tasks to measure for the card, separated by commas; '' for none.")
+    ] = "bundled",
     data: Data = None,
     dry_run: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Write what would be pushed to this folder; send nothing.")

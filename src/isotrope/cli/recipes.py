@@ -26,7 +26,7 @@ def recipes(context: typer.Context) -> None:
 
 @app.command("list")
 def overview() -> None:
-    """What there is: what each recipe does, the columns that its text must have, its variants and its paper."""
+    """List the recipes: what each does, the columns it needs, its variants and its paper."""
     from isotrope import recipes as library
 
     table = Table("Recipe", "What it does", "Columns", "Variants", "Paper")
@@ -40,10 +40,12 @@ def overview() -> None:
 @app.command()
 def show(
     name: Name,
-    source: Annotated[bool, typer.Option("--source", help="The file itself, with its comments and variants.")] = False,
+    source: Annotated[
+        bool, typer.Option("--source", help="Print the file itself, with comments and variants.")
+    ] = False,
     allow_code: AllowCode = False,
 ) -> None:
-    """Print a recipe with every number spelt out, defaults too.
+    """Print a recipe with all its numbers, including defaults.
 
     [dim]Example:[/] isotrope recipes show sg-opt:official
     """
@@ -62,7 +64,7 @@ def copy(
     force: Force = False,
     allow_code: AllowCode = False,
 ) -> None:
-    """Copy a recipe, comments and variants too, for you to change.
+    """Copy a recipe, with comments and variants, to change it.
 
     [dim]Example:[/] isotrope recipes copy sg-opt mine.toml
     """
@@ -80,10 +82,10 @@ def copy(
 
 @app.command()
 def check(
-    files: Annotated[list[str], typer.Argument(metavar="FILE.toml...", help="Recipes of your own.")],
+    files: Annotated[list[str], typer.Argument(metavar="FILE.toml...", help="Your own recipes.")],
     allow_code: AllowCode = False,
 ) -> None:
-    """Look through recipes, all of their variants, without running them.
+    """Check recipes, with all their variants, without running them.
 
     [dim]Example:[/] isotrope recipes check mine.toml
     """

@@ -14,28 +14,29 @@ PAGES, TABLES = (".html", ".htm"), (".parquet",)
 SEVERAL = Path("report.html")  # in the working folder: several runs have no folder in common
 
 WithReport = Annotated[
-    bool, typer.Option("--report/--no-report", help="Write report.html into the folder: what changed, to look at.")
+    bool, typer.Option("--report/--no-report", help="Write report.html, a page that shows what changed, to the folder.")
 ]
 
 
 def report(
     runs: Annotated[
-        list[Path], typer.Argument(metavar="RUN...", help="Folders of finished runs, of train, tune or --seeds.")
+        list[Path],
+        typer.Argument(metavar="RUN...", help="Folders of finished runs, made by train, train --seeds or tune."),
     ],
     output: Annotated[
         Path | None,
         typer.Option(
-            "--output", "-o", help="The .html file.", show_default="RUN/report.html; of several ./report.html"
+            "--output", "-o", help="The .html file.", show_default="RUN/report.html; for several runs ./report.html"
         ),
     ] = None,
     parquet: Annotated[
         Path | None,
-        typer.Option(help="Also a .parquet of the map: text, x, y, columns, vector; embedding-atlas opens it."),
+        typer.Option(help="Also write the map as .parquet: text, x, y, columns, vector; embedding-atlas opens it."),
     ] = None,
     text: Annotated[
         str | None,
         typer.Option(
-            help="Another text to look at: .txt, .csv, .tsv, .jsonl or .parquet.", show_default="the run's own"
+            help="Another text to report on: .txt, .csv, .tsv, .jsonl or .parquet.", show_default="the run's own"
         ),
     ] = None,
     column: Column = None,
@@ -43,14 +44,14 @@ def report(
     join: Join = None,
     strip_html: StripHtml = False,
     texts: Annotated[
-        int | None, typer.Option(min=10, help="How many texts to look at.", show_default="some hundred")
+        int | None, typer.Option(min=10, help="How many texts to show.", show_default="a few hundred")
     ] = None,
-    seed: Annotated[int, typer.Option(min=0, help="Another seed takes other texts.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Another seed picks other texts.")] = 0,
     device: Device = None,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Write one page about a run: the verdict, neighbours before and after, a map, charts. Several runs are compared.
+    """Write a page about a run: verdict, neighbours before and after, map, charts. Several runs are compared.
 
     [dim]Example:[/] isotrope report runs/tickets --parquet tickets-map.parquet
     """
@@ -63,7 +64,7 @@ def report(
         from isotrope.reporting.report import report as look
 
     options: dict[str, Any] = {"column": column, "columns": columns, "join": join, "strip_html": strip_html}
-    with console.waiting("Looking at the text"):
+    with console.waiting("Encoding the text"):
         found = look(list(runs), text=text, texts=texts, seed=seed, device=device, **options)
         written = found.write(target, force=force)
     if parquet:

@@ -18,30 +18,30 @@ LIST, CLAIMS = "list", "claims"
 Name = Annotated[
     str,
     typer.Argument(
-        metavar="TABLE", help="`list` for all there are, one of them such as sg-opt/table1, or `claims` for the claims."
+        metavar="TABLE", help="A table such as sg-opt/table1, `list` to list them all, or `claims` to check the claims."
     ),
 ]
 ModelName = Annotated[
     str | None,
     typer.Option(
-        "--model", "-m", help=f"In place of the paper's main encoder: {MODEL_HELP}", show_default="the paper's"
+        "--model", "-m", help=f"Used instead of the paper's main encoder: {MODEL_HELP}", show_default="the paper's"
     ),
 ]
-Seeds = Annotated[int | None, typer.Option(min=1, help="Runs of each row.", show_default="as many as the paper has")]
+Seeds = Annotated[int | None, typer.Option(min=1, help="Runs per row.", show_default="as many as the paper has")]
 Rows = Annotated[
     list[str] | None,
-    typer.Option(help="Only rows of this name, or with this word in it. Repeatable.", show_default="all"),
+    typer.Option(help="Only rows with this name, or with this word in their name. Repeatable.", show_default="all"),
 ]
-Columns = Annotated[str | None, typer.Option(help="Only these columns, with commas.", show_default="all")]
+Columns = Annotated[str | None, typer.Option(help="Only these columns, separated by commas.", show_default="all")]
 BudgetOption = Annotated[
     Literal["quick", "full"],
-    typer.Option(help="full: the recipes' own steps. quick: a few, to see that all of it runs."),
+    typer.Option(help="full: the recipes' own steps. quick: a few, to see that everything runs."),
 ]
 TextOption = Annotated[
-    str | None, typer.Option(help="What is learnt from: a file, or a name such as stsb.", show_default="the table's")
+    str | None, typer.Option(help="Text to train on: a file, or a name such as stsb.", show_default="the table's")
 ]
 TextsOption = Annotated[
-    int | None, typer.Option(min=1, help="Only so many of the texts, drawn at random.", show_default="all")
+    int | None, typer.Option(min=1, help="Use only this many texts, drawn at random.", show_default="all")
 ]
 Teacher = Annotated[str | None, typer.Option(help="The model that teaches, for recipes that have one.")]
 StandIns = Annotated[
@@ -49,18 +49,20 @@ StandIns = Annotated[
     typer.Option(
         "--stand-in",
         metavar="NAME=MODEL",
-        help="A model in place of another encoder of the paper: xlm-roberta-base=bundled. Repeatable.",
+        help="A model to use instead of another encoder of the paper: xlm-roberta-base=bundled. Repeatable.",
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A field of all recipes: training.steps=60. Repeatable."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Change a field of every recipe: training.steps=60. Repeatable."),
 ]
-Output = Annotated[Path, typer.Option("--output", "-o", help="Folder of all runs and tables; what is done is read.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would be run, and how long it would take.")]
+Output = Annotated[
+    Path, typer.Option("--output", "-o", help="Folder for all runs and tables; finished runs are reused.")
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Only say what would run, and how long it would take.")]
 Paper = Annotated[
     Literal["sg-opt", "consert", "bsl", "parallel"] | None,
-    typer.Option(help="Claims of one paper.", show_default="all"),
+    typer.Option(help="Only the claims of this paper.", show_default="all"),
 ]
 
 
@@ -82,7 +84,7 @@ def reproduce(
     paper: Paper = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a table, a figure or the claims of a paper, beside what is published.
+    """Reproduce a table, a figure or the claims of a paper, next to the published figures.
 
     [dim]Example:[/] isotrope reproduce sg-opt/table5 --model bundled --seeds 3 --data DIR
     """
@@ -90,7 +92,7 @@ def reproduce(
         _list(as_json)
         return
     if paper and name != CLAIMS:
-        raise IsotropeError("--paper goes with claims; a table is of one paper")
+        raise IsotropeError("--paper is for claims; a table belongs to one paper")
     if name == CLAIMS and (rows or dry_run):
         raise IsotropeError(f"{'--rows' if rows else '--dry-run'} is for tables; claims name their own rows")
     given: dict[str, Any] = {"budget": budget, "text": text, "texts": texts, "teacher": teacher}
@@ -124,7 +126,7 @@ def _list(as_json: bool) -> None:
     if as_json:
         console.print_json([one.model_dump(mode="json") for one in reproductions()])
         return
-    table = Table("Name", "Paper", "Rows", "To run", "What it shows")
+    table = Table("Name", "Paper", "Rows", "Can be run", "What it shows")
     table.columns[0].no_wrap = True
     for one in reproductions():
         counts = (str(len(one.rows)), str(len(one.can_be_run)))

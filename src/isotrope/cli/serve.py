@@ -13,7 +13,7 @@ from isotrope.io.errors import IsotropeError
 
 Indexes = Annotated[
     list[str] | None,
-    typer.Option("--index", metavar="NAME=DIR", help="An index of `isotrope index`, for /search. Repeatable."),
+    typer.Option("--index", metavar="NAME=DIR", help="An index made by `isotrope index`, for /search. Repeatable."),
 ]
 
 
@@ -23,29 +23,33 @@ def serve(
         typer.Argument(metavar="MODEL", help=f"{MODEL_HELP} Or NAME=MODEL.", show_default="small"),
     ] = None,
     index: Indexes = None,
-    host: Annotated[str, typer.Option(help="Where to listen; the default is for this machine only.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 chooses one that is free.")] = 8000,
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; the default is for this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 picks a free one.")] = 8000,
     api_key_file: Annotated[
         Path | None,
-        typer.Option(help="Keys, one on each line; a request must have one.", show_default="$ISOTROPE_API_KEY"),
+        typer.Option(help="File of API keys, one per line; every request needs one.", show_default="$ISOTROPE_API_KEY"),
     ] = None,
     without_key: Annotated[
-        bool, typer.Option("--without-key", help="Let everybody ask who reaches another --host than this machine.")
+        bool, typer.Option("--without-key", help="Require no key, even if other machines can reach the --host.")
     ] = False,
-    normalize: Annotated[bool, typer.Option("--normalize", help="Vectors of length one, as OpenAI's are.")] = False,
+    normalize: Annotated[bool, typer.Option("--normalize", help="Scale vectors to length 1, as OpenAI does.")] = False,
     batch_tokens: Annotated[
         int | None, typer.Option(min=1, help="Tokens in one pass through a model.", show_default="1024; on a GPU 4096")
     ] = None,
     wait_ms: Annotated[
-        float, typer.Option(min=0, max=60_000, help="Milliseconds that an input waits for company.")
+        float, typer.Option(min=0, max=60_000, help="Milliseconds that an input waits for others to share a pass.")
     ] = 2,
-    max_inputs: Annotated[int, typer.Option(min=1, help="Inputs of a request; 413 above.")] = 2048,
-    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens of a request; 413 above.")] = 300_000,
-    max_body: Annotated[float, typer.Option(min=0.001, max=65_536, help="MiB of a request; 413 above.")] = 16,
-    max_waiting: Annotated[int, typer.Option(min=1, help="Tokens that may wait for a model; 429 above.")] = 262_144,
-    max_requests: Annotated[int, typer.Option(min=1, help="Requests answered at a time; 429 above.")] = 512,
+    max_inputs: Annotated[int, typer.Option(min=1, help="Inputs per request; above that, 413.")] = 2048,
+    max_tokens: Annotated[int, typer.Option(min=1, help="Tokens per request; above that, 413.")] = 300_000,
+    max_body: Annotated[float, typer.Option(min=0.001, max=65_536, help="MiB per request; above that, 413.")] = 16,
+    max_waiting: Annotated[
+        int, typer.Option(min=1, help="Tokens that may wait for a model; above that, 429.")
+    ] = 262_144,
+    max_requests: Annotated[int, typer.Option(min=1, help="Requests answered at a time; above that, 429.")] = 512,
     patience: Annotated[
-        int, typer.Option(min=1, max=86_400, help="Seconds to answer what was taken, once it is stopped.")
+        int, typer.Option(min=1, max=86_400, help="Seconds to finish accepted requests after it is stopped.")
     ] = 30,
     device: Device = None,
     precision: Precision = None,
@@ -91,7 +95,7 @@ def serve(
             patience=patience,
             ready=ready,
         )
-    typer.echo("Stopped; what was taken has been answered")
+    typer.echo("Stopped; all accepted requests were answered")
 
 
 def _indexes(given: list[str]) -> dict[str, str]:

@@ -8,7 +8,7 @@ from isotrope.io.errors import IsotropeError
 
 KindSettings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="Any other setting of the kind. Repeatable."),
+    typer.Option("--set", metavar="KEY=VALUE", help="Any other setting of this kind. Repeatable."),
 ]
 
 
@@ -20,6 +20,6 @@ def read_settings(texts: list[str] | None) -> dict[str, Any]:
     for text in texts or ():
         key, equals, value = text.partition("=")
         if not key or not equals:
-            raise IsotropeError(f"--set {text}: a setting is KEY=VALUE, such as rate=0.2")
+            raise IsotropeError(f"--set {text}: write KEY=VALUE, such as rate=0.2")
         settings[key.strip()] = read_value(value)
     return settings

@@ -18,7 +18,7 @@ Grid = Annotated[
     list[str],
     typer.Option("--grid", metavar="KEY=A,B,C", help="Values to try: objective.temperature=0.01,0.05,0.1. Repeatable."),
 ]
-Tasks = Annotated[str | None, typer.Option(help="What is measured beside --dev, with commas: stsb,sts12.")]
+Tasks = Annotated[str | None, typer.Option(help="Tasks to measure besides --dev, separated by commas: stsb,sts12.")]
 
 
 def sweep(
@@ -26,18 +26,18 @@ def sweep(
     corpus: Annotated[str, typer.Argument(metavar="CORPUS", help="Text: .txt, .csv, .tsv, .jsonl or .parquet.")],
     grid: Grid,
     model: Annotated[str, typer.Option("--model", "-m", help=MODEL_HELP)] = "bundled",
-    seeds: Annotated[int, typer.Option(min=1, help="Runs of each combination.")] = 3,
-    dev: Annotated[str | None, typer.Option(help="What checkpoints are chosen by: bundled, stsb ...")] = None,
+    seeds: Annotated[int, typer.Option(min=1, help="Runs per combination.")] = 3,
+    dev: Annotated[str | None, typer.Option(help="Graded pairs to choose checkpoints by: bundled, stsb ...")] = None,
     tasks: Tasks = None,
     budget: BudgetOption = "full",
     settings: Settings = None,
     teacher: Teacher = None,
     data: Data = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of all runs.")] = Path("runs/sweep"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for all runs.")] = Path("runs/sweep"),
     dry_run: DryRun = False,
     as_json: AsJson = False,
 ) -> None:
-    """Run a recipe under every combination of settings, with several seeds, and measure what comes out.
+    """Run a recipe with every combination of settings, with several seeds, and measure the results.
 
     [dim]Example:[/] isotrope sweep simcse reviews.txt --grid objective.temperature=0.01,0.05,0.1 --dev bundled
     """
@@ -75,7 +75,7 @@ def _read_grid(text: str) -> tuple[str, list[Any]]:
 
     key, equals, values = text.partition("=")
     if not key or not equals or not values:
-        raise IsotropeError(f"--grid {text}: a grid is KEY=A,B,C, such as objective.temperature=0.01,0.05,0.1")
+        raise IsotropeError(f"--grid {text}: write KEY=A,B,C, such as objective.temperature=0.01,0.05,0.1")
     return key.strip(), [read_value(value.strip()) for value in values.split(",")]
 
 

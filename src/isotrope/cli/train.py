@@ -57,28 +57,32 @@ RecipeName = Annotated[
         "--recipe",
         "-r",
         help="A name, name:variant, or a .toml of your own; see isotrope recipes.",
-        show_default="what suits the model; kept only if it is judged to be better",
+        show_default="one that suits the model; the result is kept only if it is judged better",
     ),
 ]
 Purpose = Annotated[
     Literal["topics", "duplicates", "both"],
-    typer.Option("--for", help="Without a recipe: find texts of one kind, of one meaning, or both."),
+    typer.Option(
+        "--for", help="Without a recipe: tune for finding texts on the same topic, texts that say the same, or both."
+    ),
 ]
 ModelName = Annotated[
     str | None,
-    typer.Option("--model", "-m", help=MODEL_HELP, show_default="small; with a recipe the raw bundled"),
+    typer.Option("--model", "-m", help=MODEL_HELP, show_default="small; with a recipe bundled"),
 ]
 Dev = Annotated[
     list[str] | None,
     typer.Option(
-        help="What the best checkpoint is chosen by: bundled, stsb, or a table of score, sentence1, sentence2. "
-        "For a recipe of several stages it may be given once for each.",
-        show_default="nothing: the last one is kept",
+        help="Graded pairs to choose the best checkpoint by: bundled, stsb, or a table with score, sentence1, "
+        "sentence2. For a recipe with several stages it may be given once for each.",
+        show_default="none: the last checkpoint is kept",
     ),
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="KEY=VALUE", help="A field of the recipe: objective.temperature=0.05. Repeatable."),
+    typer.Option(
+        "--set", metavar="KEY=VALUE", help="Change a field of the recipe: objective.temperature=0.05. Repeatable."
+    ),
 ]
 Teacher = Annotated[
     str | None, typer.Option(help="The model that teaches, for recipes that have one.", show_default="the recipe's")
@@ -87,8 +91,8 @@ UnitOption = Annotated[
     Literal["sentence", "document", "auto"],
     typer.Option(
         "--unit",
-        help="sentence: split every text into its sentences. document: keep texts whole. auto: split those of a file "
-        "if more than a tenth of them have several sentences and are longer than the recipe reads.",
+        help="sentence: split every text into sentences. document: do not split. auto: split the texts of a file if "
+        "more than a tenth of them have several sentences and are longer than the recipe reads.",
     ),
 ]
 
@@ -96,12 +100,15 @@ UnitOption = Annotated[
 TrainingPrecision = Annotated[
     Literal["float32", "bfloat16", "float16", "auto"] | None,
     typer.Option(
-        help="bfloat16 is faster where the processor has it, and less exact; auto: where it has it.",
+        help="bfloat16 is faster on processors that support it, but less exact; auto uses it there.",
         show_default="the recipe's, float32",
     ),
 ]
 SeedCount = Annotated[
-    int | None, typer.Option(min=1, help="So many runs, OUTPUT/seed-1 and so on, and how far they lie apart.")
+    int | None,
+    typer.Option(
+        min=1, help="Number of runs with different seeds, in OUTPUT/seed-1 and so on; shows how much they differ."
+    ),
 ]
 
 
@@ -128,12 +135,12 @@ def train(
     resume: Resume = False,
     with_report: WithReport = True,
     other_processes: Annotated[
-        bool, typer.Option("--other-processes", help="Resume with another number of processes than the run had.")
+        bool, typer.Option("--other-processes", help="Resume with a different number of processes.")
     ] = False,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:
-    """Tune an encoder on raw text, by a recipe or by what suits it; without a recipe it may also say no.
+    """Tune an encoder on raw text. Without a recipe, one is chosen, and the result is kept only if it is better.
 
     [dim]Example:[/] isotrope train reviews.txt --output runs/reviews
     """
@@ -145,7 +152,7 @@ def train(
     if is_main_process() and not seeds:  # which makes the folder, and the others may come later
         check_run(output, resume=resume)
     if seeds and "-" in corpus:
-        raise IsotropeError("several seeds read the text more than once; give files, not standard input")
+        raise IsotropeError("--seeds reads the text more than once; give files, not standard input")
     check_files(corpus)
     _check_text(corpus, Shape.of(columns, join, strip_html, column=column), column, recipe, chosen)
     resolved = _checked_recipe(recipe, chosen, corpus, allow_code) if recipe else None
@@ -198,7 +205,7 @@ def _setting(text: str) -> tuple[str, str]:
     """`"objective.temperature=0.05"` -> key and value."""
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise IsotropeError(f"--set {text}: a setting is KEY=VALUE, such as objective.temperature=0.05")
+        raise IsotropeError(f"--set {text}: write KEY=VALUE, such as objective.temperature=0.05")
     return key.strip(), value.strip()
 
 

@@ -15,25 +15,28 @@ from isotrope.io.hub import stay_offline_without_hub
 from isotrope.text.sources import HUB
 
 Output = Annotated[
-    Path, typer.Option("--output", "-o", help="Folder; the encoder is its `encoder/`, each trial lies in `trials/`.")
+    Path,
+    typer.Option("--output", "-o", help="Folder for the results: the encoder in `encoder/`, every trial in `trials/`."),
 ]
-Budget = Annotated[str, typer.Option(help="How long it may take: 90s, 20m, 1h30m. A trial that has begun is finished.")]
+Budget = Annotated[
+    str, typer.Option(help="How long it may take: 90s, 20m, 1h30m. A trial that has started is finished.")
+]
 Purpose = Annotated[
     Literal["topics", "duplicates", "both"],
-    typer.Option("--for", help="What the encoder is to find: texts of one kind, of one meaning, or both."),
+    typer.Option("--for", help="Tune for finding texts on the same topic, texts that say the same, or both."),
 ]
 Candidates = Annotated[
     str | None,
     typer.Option(
-        help="Recipes that read plain text, with commas: smooth,consert:gentle,mine.toml.",
+        help="Recipes for plain text, separated by commas: smooth,consert:gentle,mine.toml.",
         show_default="those that suit the model",
     ),
 ]
 Dev = Annotated[
     str | None,
     typer.Option(
-        help="What trials are ranked by: bundled, stsb, or a table of score, sentence1, sentence2.",
-        show_default="the judge of `isotrope compare`, on held-out text",
+        help="Graded pairs to rank trials by: bundled, stsb, or a table with score, sentence1, sentence2.",
+        show_default="the verdict of `isotrope compare` on held-out text",
     ),
 ]
 
@@ -59,7 +62,7 @@ def tune(
     allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:
-    """Try several recipes on raw text within a budget, and keep the best encoder, or the one that was there.
+    """Try several recipes on raw text within a time budget; keep the best encoder, or the untuned one.
 
     [dim]Example:[/] isotrope tune tickets.txt --model minilm --output runs/tickets --budget 20m
     """

@@ -24,16 +24,20 @@ Corpus = Annotated[
 ]
 Pivots = Annotated[
     list[str] | None,
-    typer.Option(help="back-translation: a language to go through; each one is a view.", show_default="pt"),
+    typer.Option(
+        help="back-translation: a language to translate through; each gives one view. Repeatable.", show_default="pt"
+    ),
 ]
 Engine = Annotated[
     str | None,
     typer.Option(help="back-translation: bergamot, apertium, transformers or auto.", show_default="auto"),
 ]
-Language = Annotated[str | None, typer.Option(help="back-translation: the sentences' language.", show_default="en")]
+Language = Annotated[
+    str | None, typer.Option(help="back-translation: the language of the sentences.", show_default="en")
+]
 Rate = Annotated[
     float | None,
-    typer.Option(help="synonyms, mlm: share of the words.", show_default="0.3, 0.2"),
+    typer.Option(help="synonyms, mlm: share of the words to replace.", show_default="0.3, 0.2"),
 ]
 Model = Annotated[
     str | None,
@@ -45,7 +49,9 @@ Model = Annotated[
 WordNet = Annotated[
     str | None, typer.Option(metavar="DIR", help="synonyms: the WordNet folder.", show_default="the system's")
 ]
-DropIdentical = Annotated[bool, typer.Option("--drop-identical", help="Leave out sentences that a view repeats.")]
+DropIdentical = Annotated[
+    bool, typer.Option("--drop-identical", help="Leave out sentences whose view is identical to them.")
+]
 
 
 def views(
@@ -57,8 +63,10 @@ def views(
     pivot: Pivots = None,
     engine: Engine = None,
     source: Language = None,
-    beam: Annotated[int | None, typer.Option(min=1, help="transformers: beams.", show_default="5")] = None,
-    sampling: Annotated[bool, typer.Option("--sampling", help="transformers: draw words, no beam search.")] = False,
+    beam: Annotated[int | None, typer.Option(min=1, help="transformers: number of beams.", show_default="5")] = None,
+    sampling: Annotated[
+        bool, typer.Option("--sampling", help="transformers: sample words instead of beam search.")
+    ] = False,
     rate: Rate = None,
     model: Model = None,
     wordnet: WordNet = None,
@@ -66,15 +74,15 @@ def views(
     column: Column = None,
     device: Device = None,
     precision: Precision = None,
-    seed: Annotated[int | None, typer.Option(help="For what is drawn at random.", show_default="1")] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed.", show_default="1")] = None,
     drop_identical: DropIdentical = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Make all anew, whatever the cache has.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Make everything again, without the cache.")] = False,
     force: Force = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say each sentence in other words: the columns text, view1, view2 ... of a table.
+    """Reword each sentence: writes a table with the columns text, view1, view2 ...
 
-    A run that was stopped goes on where it was with the same command.
+    If it is stopped, the same command continues where it was.
 
     [dim]Example:[/] isotrope views sentences.txt --pivot pt --pivot es --output views.parquet
     """
@@ -84,7 +92,7 @@ def views(
     given = {name: value for name, value in options.items() if value is not None} | read_settings(settings)
     each = [{"kind": kind, **given, "pivot": one} for one in pivot or ()] or [{"kind": kind, **given}]
     began = time.monotonic()
-    with waiting("Looking for what is needed"):
+    with waiting("Starting"):
         from isotrope.views.text import make_views
 
     made = make_views(

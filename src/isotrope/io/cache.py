@@ -10,8 +10,8 @@ from pathlib import Path
 from isotrope.io.errors import IsotropeError, nearest, reason
 
 PARTS = {  # name -> its files, and what they are
-    "vectors": ("vectors/*.sqlite*", "vectors of evaluated encoders, with the figures of classifiers on them"),
-    "views": ("views.sqlite*", "other wordings of sentences"),
+    "vectors": ("vectors/*.sqlite*", "vectors of evaluated encoders, and scores of classifiers on them"),
+    "views": ("views.sqlite*", "rewordings of sentences"),
 }
 
 
