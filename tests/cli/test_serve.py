@@ -15,13 +15,13 @@ Run = Callable[..., Any]
     [
         (
             ("--host", "0.0.0.0"),
-            "others can reach 0.0.0.0, and no key is set; set one, or let everybody ask with --without-key",
+            "other machines can reach 0.0.0.0, but no key is set; set one, or allow everybody with --without-key",
         ),
         (("--index", "x"), "--index x: write NAME=DIR, such as tickets=tickets.index"),
         (("--index", "x=a", "--index", "x=b"), "--index x=b: two indexes are called 'x'"),
         (("--api-key-file", "nix"), "nix: can't be read (No such file or directory)"),
         (("bundled", "bundled"), "two models are called 'bundled'; name them: NAME=MODEL"),
-        (("bundled", "--index", "x=nix"), "nix: there is no index; isotrope index makes one"),
+        (("bundled", "--index", "x=nix"), "nix: there is no index; make one with isotrope index"),
         (("--host", "no.such.host.invalid", "--without-key"), "can't listen at no.such.host.invalid, port 8000"),
     ],
 )

@@ -48,9 +48,9 @@ def test_a_graph_gives_the_vectors_of_the_encoder_packed_and_padded(
     for recipe in ("simcse", "smooth"):
         with pytest.raises(IsotropeError, match="an exported encoder can't be tuned"):
             isotrope.train(TEXT[:40], recipe, loaded, output=tmp_path / "run", seed=1)
-    with pytest.raises(IsotropeError, match="shows its last layer only"):
+    with pytest.raises(IsotropeError, match="gives only its last layer"):
         loaded.with_pooling("first-last").encode("A dog.")
-    with pytest.raises(IsotropeError, match="computes in what it was exported in; leave out precision="):
+    with pytest.raises(IsotropeError, match="keeps the precision it was exported with; leave out precision="):
         isotrope.load(made.path, precision="bfloat16")
     check_damage(made.path)
 

@@ -131,7 +131,7 @@ def test_greetings_and_signatures_make_no_cluster() -> None:
     assert not named & {"hello", "dear", "team", "regards", "ana", "ben", "chloe", "phone", "sent", "wishes"}
     assert {"hello", "sent from my phone", "kind regards"} <= set(found.left_out.phrases)
     assert all(example in letters for one in found.clusters for example in one.examples)  # as they were
-    assert "Not counted, since many texts share it: 'kind regards', 'ana', " in str(found)
+    assert "Ignored, because many texts contain it: 'kind regards', 'ana', " in str(found)
     assert whole.left_out == LeftOut()
 
 
@@ -152,7 +152,7 @@ def test_placeholders_say_nothing(tmp_path: Path) -> None:
     assert groups.labels()[20:25] == [None] * 5
     for found in (pairs, same, groups):
         assert found.as_dict()["placeholders"] == 5
-        assert "Left out: 5 rows of placeholders such as 'N/A'" in str(found)
+        assert "Ignored: 5 rows with nothing but a placeholder such as 'N/A'" in str(found)
     assert "Left out" not in str(whole)
     with pytest.raises(IsotropeError, match=r"no sentences in it \(placeholders such as '-' only\)"):
         isotrope.paraphrases(["-", None])

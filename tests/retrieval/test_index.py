@@ -143,7 +143,7 @@ def test_mistakes_are_said(encoder: isotrope.Encoder, folder: Path, tmp_path: Pa
     opened = isotrope.Index.open(folder, encoder)
     wrong = {
         "no column 'nix'; it has: id, text, queue, score": lambda: opened.search("x", where="nix=1"),
-        "'queue' is no condition; write COLUMN=VALUE": lambda: opened.search("x", where="queue"),
+        "'queue' is not a condition; write COLUMN=VALUE": lambda: opened.search("x", where="queue"),
         "column 'score' can't be compared with 'much'": lambda: opened.search("x", where="score>much"),
         "k must be at least 1, not 0": lambda: opened.search("x", 0),
         "there is no index": lambda: isotrope.search(tmp_path, "x"),

@@ -39,9 +39,9 @@ def test_search_is_that_of_the_index(client: Any, index_folder: Path) -> None:
     assert texts[0].endswith("& so on")
     assert len(client.post("/search", json={"query": "x", "index": "rows"}).json()["hits"]) == 10
     for body, status, said in (
-        ({"query": "x", "index": "other"}, 404, "there is no index 'other' here; there is: rows"),
+        ({"query": "x", "index": "other"}, 404, "there is no index 'other' here; available: rows"),
         ({"query": " "}, 400, "input 0 is blank: there is nothing to encode"),
-        ({"query": "x", "where": "nix"}, 422, "'nix' is no condition; write COLUMN=VALUE"),
+        ({"query": "x", "where": "nix"}, 422, "'nix' is not a condition; write COLUMN=VALUE"),
         ({"query": "x", "where": "nix=1"}, 422, "no column 'nix'"),
         ({"query": "x", "k": 1001}, 422, "k is 1001, of at most 1000"),
         ({"query": "x", "k": 0}, 422, "k: Input should be greater than or equal to 1"),

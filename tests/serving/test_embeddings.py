@@ -91,9 +91,9 @@ def test_models_are_listed_and_chosen_by_name(client: Any) -> None:
         ({"input": "  "}, 400, "input 0 is blank: there is nothing to encode"),
         ({"input": ["x", ""]}, 400, "input 1 is blank: there is nothing to encode"),
         ({"input": [[1], []]}, 400, "an empty token array: there is nothing to encode"),
-        ({"input": ["x"] * 2049}, 413, "2,049 inputs in one request, of at most 2,048"),
-        ({"input": [8192]}, 422, "token 8192 is not of this model, which has 0 to 8191"),
-        ({"input": "\ud800"}, 422, "input 0 is no text: it holds half a character (a lone surrogate)"),
+        ({"input": ["x"] * 2049}, 413, "2,049 inputs in one request, at most 2,048 are allowed"),
+        ({"input": [8192]}, 422, "token 8192 is not in this model's vocabulary, 0 to 8191"),
+        ({"input": "\ud800"}, 422, "input 0 is not valid text: it contains half a character (a lone surrogate)"),
         ({"input": "x", "dimensions": 257}, 422, "257 dimensions; the vectors of 'bundled' have 256"),
         ({"input": "x", "dimensions": 0}, 422, "dimensions: Input should be greater than or equal to 1"),
         ({"input": "x", "encoding_format": "hex"}, 422, "encoding_format: Input should be 'float' or 'base64'"),
@@ -143,12 +143,12 @@ def test_limits_of_tokens_and_a_model_that_fails(tiny: str) -> None:
         refused = post(client, {"input": TEXTS[:20]})
         assert refused.status_code == 413
         assert refused.json()["error"]["message"].endswith(
-            "tokens in one request, of at most 50; send fewer inputs at a time"
+            "tokens in one request, at most 50 are allowed; send fewer inputs at a time"
         )
         encoder.backbone.model.embeddings.word_embeddings.weight.data.fill_(float("nan"))
         failed = post(client, {"input": "x"})
         assert (failed.status_code, failed.json()["error"]["code"]) == (424, "backend")
-        assert "no numbers" in failed.json()["error"]["message"]
+        assert "not numbers" in failed.json()["error"]["message"]
         assert client.get("/health").status_code == 200
 
 

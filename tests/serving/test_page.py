@@ -81,10 +81,10 @@ def test_sentences_become_a_matrix(page: Any, small: isotrope.Encoder) -> None:
     assert cells == ["" if i == j else f"{wanted[i, j]:.2f}" for i in range(3) for j in range(3)]
     assert page.locator("tbody th").all_inner_texts()[2] == f"3 {NASTY}"
     assert page.title() == "Isotrope"
-    assert "under small" in page.inner_text("#matrix-title")
+    assert "by small" in page.inner_text("#matrix-title")
     page.fill("#sentences", "one")
     page.click("text=Compare")
-    assert page.inner_text("[role=alert]") == "Two different sentences at least are needed."
+    assert page.inner_text("[role=alert]") == "At least two different sentences are needed."
 
 
 def test_a_file_is_searched(page: Any, encoder: isotrope.Encoder, tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_the_keyboard_is_enough(page: Any) -> None:
     page.click("#tab-search")
     page.fill("#query", "x")
     page.press("#query", "Enter")
-    assert page.inner_text("[role=alert]").startswith("First paste two texts or more")
+    assert page.inner_text("[role=alert]").startswith("First paste at least two texts")
     page.click("#tab-matrix")
     page.click("text=Compare")
     page.wait_for_selector("table")

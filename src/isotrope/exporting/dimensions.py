@@ -27,8 +27,8 @@ def cut(encoder: Encoder, dim: int, text: Sequence[str] | None) -> tuple[Encoder
         weight, how = np.eye(encoder.dim, dim), "the first numbers: it was trained with Matryoshka"
     elif text is None:
         raise IsotropeError(
-            f"dim= {dim}: this encoder was not trained with Matryoshka, so its vectors are turned before they are cut, "
-            "by their principal directions in your text: give it with text=",
+            f"dim= {dim}: this encoder was not trained with Matryoshka, so its vectors must be rotated to the "
+            "principal directions of your text before they are cut: give it with text=",
             argument="text=",
         )
     else:

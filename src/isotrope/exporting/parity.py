@@ -50,7 +50,7 @@ class Parity:
         change = round(self.spearman, 2) - round(self.spearman_before, 2)  # of the two figures that stand beside it
         near = "" if self.cosine is None else f"cosine to float32 {self.cosine:.4f} (lowest {self.lowest_cosine:.4f}), "
         return [
-            f"{near}{self.neighbours:.0%} of the ten nearest texts the same",
+            f"{near}{self.neighbours:.0%} of the ten nearest texts are the same",
             f"Spearman x 100 on {self.pairs}: {self.spearman_before:.2f} -> {self.spearman:.2f} ({change:+.2f})",
             f"{self.speed_before:,.0f} -> {self.speed:,.0f} texts/s ({self.speed_up:.1f}x)",
             f"{self.bytes_before / 1e6:,.1f} -> {self.bytes / 1e6:,.1f} MB",

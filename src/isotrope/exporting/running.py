@@ -118,7 +118,7 @@ def export(
     encoder = opened(model, pooling)
     chosen, how = given or drawn(bundled_sentences()), []
     if given is None and (spec.int8 or spec.needs_text):
-        how.append("no text was given: fitted on the sentences of the package, which may be unlike yours")
+        how.append("no text was given: fitted on the bundled sentences, which may differ from yours")
     before = encoder
     if dim is not None and not spec.reduces:
         encoder, said = cut(encoder, dim, given)
@@ -161,9 +161,9 @@ def card(before: Encoder, done: Exported) -> str:
     return (
         "---\nlibrary_name: sentence-transformers\npipeline_tag: sentence-similarity\ntags:\n- isotrope\n---\n"
         f"# {name} for {done.format}{eight}\n\n"
-        f"Text in, a vector of {done.dim} numbers out. Made by `isotrope export`.\n\n"
+        f"It turns text into vectors of {done.dim} numbers. Made by `isotrope export`.\n\n"
         '```python\nimport isotrope\n\nvectors = isotrope.encode(["A sentence."], "PATH-TO-THIS-FOLDER")\n```\n\n'
-        f"Beside the encoder it was made from:\n{lines}\n"
+        f"Compared with the encoder it was made from:\n{lines}\n"
     )
 
 

@@ -45,7 +45,9 @@ class Static(ExportSpec):
 
         backend = getattr(encoder.tokenizer, "backend_tokenizer", None)
         if backend is None:
-            raise IsotropeError("a static encoder needs a fast tokenizer (tokenizer.json), which this one has not")
+            raise IsotropeError(
+                "a static encoder needs a fast tokenizer (tokenizer.json), which this encoder does not have"
+            )
         tokenizer = Tokenizer.from_str(backend.to_str())
         tokenizer.no_truncation()
         weights = self.token_vectors(encoder, tokenizer, text)

@@ -59,8 +59,8 @@ class Clusters(Printable):
 
     def parts(self) -> Iterator[Table | str]:
         """A table."""
-        title = f"{many(len(self.clusters), 'cluster')} of {many(self.rows, 'row')}"
-        table = Table("", "Rows", "Words", "In the middle", title=title, title_justify="left")
+        title = f"{many(len(self.clusters), 'cluster')} from {many(self.rows, 'row')}"
+        table = Table("", "Rows", "Words", "Typical text", title=title, title_justify="left")
         for number, one in enumerate(self.clusters):
             middle = escape(one_line(one.examples[0], WIDEST))
             table.add_row(str(number), f"{len(one.rows):,}", escape(", ".join(one.words)), middle)
@@ -111,7 +111,9 @@ def cluster(
     read = read_texts(table, model, boilerplate=whole, placeholders=whole, **options)
     weights = np.array([len(rows) for rows in read.rows])
     if clusters is not None and not 1 <= clusters <= len(read.texts):
-        raise IsotropeError(f"clusters must be from 1 to {len(read.texts):,}, the different texts, not {clusters}")
+        raise IsotropeError(
+            f"clusters must be from 1 to {len(read.texts):,}, as many as there are different texts, not {clusters}"
+        )
     wanted = _suggest(read.vectors, seed) if clusters is None else clusters
     labels, centres = fit_clusters(read.vectors, wanted, seed, weights)
     words = naming_words(read.contents, labels, wanted)

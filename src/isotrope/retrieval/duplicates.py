@@ -124,11 +124,11 @@ class Duplicates(Printable):
 
     def parts(self) -> Iterator[Table | str]:
         """A line, and the largest groups."""
-        how = "suggested by the text" if self.suggested else "as given"
+        how = "estimated from the text" if self.suggested else "as given"
         say = "says" if len(self.duplicate_of) == 1 else "say"
         yield (
-            f"{len(self.duplicate_of):,} of {many(self.rows, 'row')} {say} what another says, in "
-            f"{many(len(self.groups), 'group')}; threshold {self.threshold:.3f}, {how}"
+            f"{len(self.duplicate_of):,} of {many(self.rows, 'row')} {say} the same as another row, in "
+            f"{many(len(self.groups), 'group')}; cosine threshold {self.threshold:.3f}, {how}"
         )
         yield from map(escape, self.left_out.lines())
         if not self.groups:

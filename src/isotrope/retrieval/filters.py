@@ -39,7 +39,7 @@ def conditions(where: Where | None) -> list[tuple[str, str, Any]]:
     for text in [where] if isinstance(where, str) else where:
         match = _CONDITION.fullmatch(text)
         if not match:
-            raise IsotropeError(f"'{text}' is no condition; write COLUMN=VALUE, or one of != < <= > >= ~ (contains)")
+            raise IsotropeError(f"'{text}' is not a condition; write COLUMN=VALUE, or one of != < <= > >= ~ (contains)")
         found.append((match[1], match[2], match[3]))
     return found
 

@@ -23,11 +23,12 @@ class LeftOut:
     def lines(self) -> Iterator[str]:
         """In words; none where nothing is left out."""
         if self.placeholders:
-            yield f"Left out: {many(self.placeholders, 'row')} of placeholders such as '{one_line(self.usual, WIDEST)}'"
+            usual = one_line(self.usual, WIDEST)
+            yield f"Ignored: {many(self.placeholders, 'row')} with nothing but a placeholder such as '{usual}'"
         if self.phrases:
             shown = ", ".join(f"'{one_line(one, WIDEST)}'" for one in self.phrases[:SHOWN])
             more = f" and {len(self.phrases) - SHOWN:,} more" if len(self.phrases) > SHOWN else ""
-            yield f"Not counted, since many texts share it: {shown}{more}"
+            yield f"Ignored, because many texts contain it: {shown}{more}"
 
     def as_dict(self) -> dict[str, Any]:
         """`{"left_out": [phrases], "placeholders": rows}`."""

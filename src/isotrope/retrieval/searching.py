@@ -53,7 +53,7 @@ class Hits(Printable):
     def parts(self) -> Iterator[Table | str]:
         """A table of the rows."""
         if not self.hits:
-            yield "nothing was found"
+            yield "Nothing was found"
             return
         table = Table("Cosine", *(escape(str(name)) for name in self.hits[0].row))
         widest = WIDEST if len(self.hits[0].row) > 1 else 2 * WIDEST

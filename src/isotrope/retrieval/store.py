@@ -62,7 +62,7 @@ class IndexFolder:
     def open(cls, folder: Path) -> IndexFolder:
         """An index that is there."""
         if not (folder / ABOUT).is_file():
-            raise IsotropeError(f"{folder}: there is no index; isotrope index makes one")
+            raise IsotropeError(f"{folder}: there is no index; make one with isotrope index")
         try:
             values = json.loads((folder / ABOUT).read_text(encoding="utf-8"))
             if values.pop(SUM, None) not in (None, _sum(values)):

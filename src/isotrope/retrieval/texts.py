@@ -109,7 +109,7 @@ def write_columns(
     opened = record_batches(table, ROWS_AT_ONCE, column, Shape.of(columns, join))
     for name in more:
         if name in opened.schema.names:
-            raise IsotropeError(f"{opened.name}: it has a column '{name}' already; rename that first")
+            raise IsotropeError(f"{opened.name}: there is already a column '{name}'; rename it first")
     arrays = {name: pyarrow.array(values) for name, values in more.items()}
     schema, count = opened.schema, 0
     for name, array in arrays.items():

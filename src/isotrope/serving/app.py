@@ -112,4 +112,4 @@ async def _http(request: Request, error: Any) -> Response:
 
 
 async def _unforeseen(request: Request, error: Exception) -> Response:
-    return error_response(500, "a mistake in the server; its log says more", "internal", headers=HEADERS)
+    return error_response(500, "an internal error; see the server's log", "internal", headers=HEADERS)

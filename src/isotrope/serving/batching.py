@@ -233,7 +233,7 @@ class Batcher:
     def _vectors(self, batch: Batch) -> Floats:
         vectors = self._encode([job.inputs[place] for job, place in batch])
         if not np.isfinite(vectors).all():
-            raise ValueError("the model gives vectors that are no numbers")
+            raise ValueError("the model gives vectors that are not numbers")
         return vectors
 
     def _forget(self, job: Job, error: Exception) -> None:

@@ -131,7 +131,7 @@ class Guard:
             raise
 
     def _too_large(self) -> RefusedError:
-        said = f"a body of more than {self._limits.body:,} bytes; send fewer inputs at a time"
+        said = f"the body has more than {self._limits.body:,} bytes; send fewer inputs at a time"
         return RefusedError(413, said, "validation", headers=_CLOSE)
 
 

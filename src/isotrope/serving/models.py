@@ -80,7 +80,7 @@ class ByTokens:
             raise RefusedError(400, "an empty token array: there is nothing to encode", "empty", param="input")
         for one in ids:
             if not 0 <= one < size:
-                said = f"token {one!s:.20} is not of this model, which has 0 to {size - 1}"
+                said = f"token {one!s:.20} is not in this model's vocabulary, 0 to {size - 1}"
                 raise RefusedError(422, said, "tokenizer", param="input")
         before, behind = self._before, self._behind
         has = ids[: len(before)] == before and ids[len(ids) - len(behind) :] == behind
@@ -161,7 +161,8 @@ class ServedModel:
         prepared = await run_in_threadpool(self._prepare, inputs)
         tokens = sum(prepared.lengths)
         if tokens > self._limits.tokens:
-            said = f"{tokens:,} tokens in one request, of at most {self._limits.tokens:,}; send fewer inputs at a time"
+            most = f"at most {self._limits.tokens:,} are allowed; send fewer inputs at a time"
+            said = f"{tokens:,} tokens in one request, {most}"
             raise RefusedError(413, said, "validation", param="input")
         try:
             vectors = await asyncio.wrap_future(self.batcher.submit(prepared.inputs, prepared.lengths))
@@ -175,7 +176,7 @@ class ServedModel:
         if not inputs:
             raise RefusedError(400, "an empty list: there is nothing to encode", "empty", param="input")
         if len(inputs) > self._limits.inputs:
-            said = f"{len(inputs):,} inputs in one request, of at most {self._limits.inputs:,}"
+            said = f"{len(inputs):,} inputs in one request, at most {self._limits.inputs:,} are allowed"
             raise RefusedError(413, said, "validation", param="input")
         for number, one in enumerate(inputs):
             if isinstance(one, str) and not one.strip():
@@ -184,7 +185,7 @@ class ServedModel:
     def _prepare(self, inputs: Inputs) -> Prepared:
         for number, one in enumerate(inputs):
             if isinstance(one, str) and not _is_unicode(one):
-                said = f"input {number} is no text: it holds half a character (a lone surrogate)"
+                said = f"input {number} is not valid text: it contains half a character (a lone surrogate)"
                 raise RefusedError(422, said, "tokenizer", param="input")
         try:
             with self._tokenizing:

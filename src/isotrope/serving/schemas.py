@@ -15,7 +15,7 @@ from pydantic import (
     field_validator,
 )
 
-MODEL = Field(None, description="A name of /v1/models; without it the first.")
+MODEL = Field(None, description="A name from /v1/models; by default the first.")
 Token = Annotated[StrictInt, Field(ge=0, lt=2**31)]
 # the first mistake is enough: a list of a million would make a million messages, and gigabytes of them
 Texts = Annotated[list[StrictStr], Field(fail_fast=True)]
@@ -34,9 +34,13 @@ class EmbeddingsRequest(BaseModel):
     )
     model: StrictStr | None = MODEL
     encoding_format: Literal["float", "base64"] | None = Field("float", description="base64: little-endian float32.")
-    dimensions: StrictInt | None = Field(None, ge=1, description="The first so many of each vector.")
-    normalize: StrictBool | None = Field(None, description="Vectors of length one; without it as the server is set.")
-    user: StrictStr | None = Field(None, description="Taken and not used.")
+    dimensions: StrictInt | None = Field(
+        None, ge=1, description="Keep only this many numbers of each vector, the first ones."
+    )
+    normalize: StrictBool | None = Field(
+        None, description="Scale vectors to length 1; by default as the server is set."
+    )
+    user: StrictStr | None = Field(None, description="Accepted but not used.")
 
 
 class Embedding(BaseModel):
@@ -99,12 +103,12 @@ class SearchRequest(BaseModel):
     """A query to an index that the server was started with."""
 
     query: StrictStr
-    index: StrictStr | None = Field(None, description="A name of /info; without it the first.")
+    index: StrictStr | None = Field(None, description="A name from /info; by default the first.")
     k: StrictInt = Field(10, ge=1)
     where: StrictStr | Texts | dict[str, StrictStr | StrictInt | StrictFloat | StrictBool] | None = Field(
         None, description="Conditions on columns: queue=hardware, score>=4, title~printer; or columns and their values."
     )
-    strip_html: StrictBool = Field(False, description="Takes HTML out of the columns; without it rows are as they are.")
+    strip_html: StrictBool = Field(False, description="Remove HTML from the columns; by default rows are unchanged.")
 
     @field_validator("where", mode="before")
     @classmethod
@@ -134,9 +138,11 @@ class SearchAnswer(BaseModel):
 class TextsRequest(BaseModel):
     """A file, as text."""
 
-    name: StrictStr = Field(description="Its ending says what it is: .txt, .csv, .tsv or .jsonl.")
+    name: StrictStr = Field(description="The ending gives the format: .txt, .csv, .tsv or .jsonl.")
     content: StrictStr
-    column: StrictStr | None = Field(None, description="The column that holds the text; without it the likeliest.")
+    column: StrictStr | None = Field(
+        None, description="The column that holds the text; by default the most likely one."
+    )
 
 
 class TextsAnswer(BaseModel):
@@ -146,14 +152,14 @@ class TextsAnswer(BaseModel):
     column: str
     columns: list[str]
     rows: int
-    left_out: int = Field(description="Rows that are blank, that repeat another, or that are beyond the limit.")
+    left_out: int = Field(description="Rows that are blank, repeat another or are beyond the limit.")
 
 
 class PairsRequest(BaseModel):
     """Texts to choose pairs from."""
 
     texts: Texts
-    models: Texts | None = Field(None, description="One or two; without it the first two that are served.")
+    models: Texts | None = Field(None, description="One or two names; by default the first two that are served.")
     count: StrictInt = Field(100, ge=1)
     seed: StrictInt = Field(1, ge=0, lt=2**32)
 

@@ -69,7 +69,7 @@ def serve(
     check_keys(keys)
     local = is_local(host)
     if not local and not keys and not without_key:
-        said = f"others can reach {host}, and no key is set; set one, or let everybody ask with without_key=True"
+        said = f"other machines can reach {host}, but no key is set; set one, or allow everybody with without_key=True"
         raise IsotropeError(said, argument="without_key=True")
     _check_extra()
     import uvicorn
@@ -109,8 +109,8 @@ def check_keys(keys: Sequence[str]) -> None:
     for key in keys:
         if len(key) < SHORTEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
             raise IsotropeError(
-                f"a key needs {SHORTEST_KEY} characters or more, of ASCII, without blanks; "
-                "such as: python -c 'import secrets; print(secrets.token_urlsafe())'"
+                f"a key needs at least {SHORTEST_KEY} ASCII characters without blanks; "
+                "to make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
             )
 
 

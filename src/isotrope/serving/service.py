@@ -51,7 +51,7 @@ class Service:
         if name is None:
             return next(iter(self.models.values()))
         if name not in self.models:
-            said = f"there is no model '{name}' here; there is: {', '.join(self.models)}"
+            said = f"there is no model '{name}' here; available: {', '.join(self.models)}"
             raise RefusedError(404, said, "model_not_found", param="model")
         return self.models[name]
 
@@ -62,7 +62,7 @@ class Service:
         if name is None:
             return next(iter(self.indexes.values()))
         if name not in self.indexes:
-            said = f"there is no index '{name}' here; there is: {', '.join(self.indexes)}"
+            said = f"there is no index '{name}' here; available: {', '.join(self.indexes)}"
             raise RefusedError(404, said, "index_not_found", param="index")
         return self.indexes[name]
 

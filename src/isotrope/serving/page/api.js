@@ -18,7 +18,7 @@ export async function ask(path, body) {
       continue;
     }
     if (answer.status === 401) byId("key-form").hidden = false;
-    throw new Error(found.error?.message || `The server answers ${answer.status}.`);
+    throw new Error(found.error?.message || `The server answered with status ${answer.status}.`);
   }
 }
 

@@ -45,7 +45,7 @@ function take(found, more) {
 }
 
 export function corpus() {
-  if (texts.length < 2) throw new Error("First paste two texts or more, choose a file, or use the example sentences.");
+  if (texts.length < 2) throw new Error("First paste at least two texts, choose a file, or use the example sentences.");
   return texts;
 }
 

@@ -6,7 +6,7 @@ import { spearman } from "./vectors.js";
 
 const KEPT = "isotrope-grading", ENOUGH = 10;
 const MEANINGS = [
-  "different topics", "the same topic only", "some details shared", "roughly the same", "the same but for details", "the same",
+  "different topics", "the same topic only", "some details shared", "roughly the same", "the same except for details", "the same",
 ];
 let state = null; // { models, pairs, grades, at, saved }
 
@@ -14,7 +14,7 @@ export function start(info) {
   const form = byId("grade-form");
   byId("grade-second").hidden = info.models.length < 2;
   byId("grade-how").textContent = info.models.length > 1
-    ? "Pairs are chosen where two models disagree most; every fourth is from the whole range."
+    ? "Most pairs are those on which two models disagree most; every fourth is from the whole range."
     : "Pairs are chosen over the whole range of similarities.";
   byId("grades").append(...MEANINGS.map((meaning, grade) => element("button", {
     type: "button", "aria-pressed": "false", onclick: () => set(grade),
@@ -103,7 +103,7 @@ function download() {
 }
 
 function again() {
-  if (graded().length > state.saved && !confirm("Some grades are not downloaded. Start again without them?")) return;
+  if (graded().length > state.saved && !confirm("Some grades have not been downloaded. Start again without them?")) return;
   state = null;
   sessionStorage.removeItem(KEPT);
   say("");
@@ -123,9 +123,9 @@ function scores() {
     element("span", { class: "cosine" }, spearman(done.map((one) => one.cosines[m]), grades).toFixed(2)), element("span", {}, model)));
   const caution = state.models.length > 1
     ? "Most pairs were chosen because the models disagree about them. That shows quickly which is better, and overstates by how much."
-    : "Pairs from the whole range are easier to rank than those that a search has to tell apart.";
+    : "Pairs from the whole range are easier to rank than the close ones that a search has to tell apart.";
   byId("scores").replaceChildren(
-    element("p", {}, `Spearman correlation with ${count(done.length, "grade")}:`), element("ul", { class: "hits" }, ...items),
+    element("p", {}, `Spearman correlation with your ${count(done.length, "grade")}:`), element("ul", { class: "hits" }, ...items),
     element("p", { class: "hint" }, caution),
     element("p", {}, "With the downloaded file:"),
     element("pre", {}, ...unbroken("isotrope evaluate MODEL MODEL --pairs grades.tsv"), "\n",

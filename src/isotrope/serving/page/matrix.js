@@ -10,8 +10,8 @@ export function start() {
     event.preventDefault();
     attempt(form.querySelector("button"), async () => {
       const first = lines(byId("sentences").value);
-      if (first.length < 2) throw new Error("Two different sentences at least are needed.");
-      if (first.length > MOST) throw new Error(`${first.length} sentences; ${MOST} fit on a page.`);
+      if (first.length < 2) throw new Error("At least two different sentences are needed.");
+      if (first.length > MOST) throw new Error(`${first.length} sentences, but only ${MOST} fit on a page.`);
       const found = await ask("/similarity", { first, model: form.querySelector("select").value });
       byId("matrix-result").replaceChildren(...table(first, found.similarity, found.model));
     });
@@ -29,7 +29,7 @@ function table(sentences, cosines, model) {
     ...cosines[i].map((value, j) => cell(value, i === j, (value - low) / (high - low || 1)))));
   const made = element("table", { "aria-labelledby": "matrix-title" }, element("thead", {}, head), element("tbody", {}, ...body));
   return [
-    element("p", { id: "matrix-title", class: "hint" }, `Cosine similarity under ${model}. ${shades}`),
+    element("p", { id: "matrix-title", class: "hint" }, `Cosine similarity by ${model}. ${shades}`),
     element("div", { class: "scroll", tabIndex: 0, role: "region", "aria-label": "Similarity matrix" }, made),
   ];
 }

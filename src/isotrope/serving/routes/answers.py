@@ -7,10 +7,10 @@ from typing import Any
 from isotrope.serving.schemas import ErrorAnswer
 
 _WORDS = {
-    400: "Nothing to encode, or no JSON.",
+    400: "Nothing to encode, or not JSON.",
     404: "No such model or index.",
     413: "Too much for one request.",
-    422: "Not as the schema says, or no text that the tokenizer takes.",
+    422: "Does not match the schema, or text that the tokenizer refuses.",
     424: "The model failed.",
     429: "Too busy; Retry-After says when to try again.",
 }

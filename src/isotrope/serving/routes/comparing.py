@@ -26,7 +26,7 @@ def router(service: Service) -> APIRouter:
         model, first = service.model(request.model), request.first
         second = first if request.second is None else request.second
         if len(first) * len(second) > service.limits.cells:
-            said = f"{len(first):,} x {len(second):,} similarities, of at most {service.limits.cells:,}"
+            said = f"{len(first):,} x {len(second):,} similarities, at most {service.limits.cells:,}"
             raise RefusedError(413, said, "validation")
         found = await model.embed(first if request.second is None else [*first, *second])
         units = unit_rows(found.vectors)

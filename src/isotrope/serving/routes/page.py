@@ -61,7 +61,7 @@ def router(service: Service) -> APIRouter:
         """Pairs for a person to grade: where two models disagree most, or over the range of one's similarities."""
         models, distinct = _models(service, request.models), list(dict.fromkeys(request.texts))
         if len(distinct) < 2:
-            raise RefusedError(400, "two different texts at least are needed to make a pair", "empty", param="texts")
+            raise RefusedError(400, "at least two different texts are needed to make a pair", "empty", param="texts")
         vectors = [(await model.embed(distinct)).vectors for model in models]
         found = await run_in_threadpool(choose_pairs, vectors, min(request.count, len(distinct) * 8), request.seed)
         chosen = [
@@ -81,5 +81,5 @@ def router(service: Service) -> APIRouter:
 def _models(service: Service, names: Sequence[str] | None) -> list[ServedModel]:
     wanted = list(dict.fromkeys(names if names is not None else list(service.models)[:2]))
     if not 1 <= len(wanted) <= 2:
-        raise RefusedError(422, f"one model or two, not {len(wanted)}", "validation", param="models")
+        raise RefusedError(422, f"give one or two models, not {len(wanted)}", "validation", param="models")
     return [service.model(name) for name in wanted]
