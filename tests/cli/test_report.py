@@ -35,7 +35,7 @@ def test_train_ends_with_a_page_and_report_makes_it_again(run: Callable[..., Out
     for given, said in (
         (("one", "-o", "page.txt"), "must end in .html"),
         (("one", "--parquet", "map.parquet"), "map.parquet: exists already; give --force to overwrite it"),
-        (("two",), "two: there is no such folder"),
+        (("two",), "two: no such folder"),
         (("one", "--text", "none.txt"), "none.txt"),
         (("one", "--columns", "a,b"), "give it too"),
     ):

@@ -36,7 +36,7 @@ def test_a_dry_run_writes_what_would_be_sent_and_no_text(runs: dict[str, isotrop
         "## Verdict",
         run.outcome.because.splitlines()[0],
         "144 texts, 144 different",
-        "exposure to test text: ",
+        "test sentences in it: ",
         "## How it was made",
         "| pooling |",
     ):
@@ -60,7 +60,7 @@ def test_the_licence_is_that_of_the_start_where_its_card_has_one(tmp_path: Path)
     (tmp_path / "encoder" / "README.md").write_text(card.replace("- isotrope\n", "- isotrope\nlicense: mit\n"))
     found = isotrope.push(encoder, "me/mine", tasks=(), dry_run=tmp_path / "again")
     assert ModelCard(found.card).data.license == "mit"
-    assert "Saved by isotrope without further training." in found.card
+    assert "Saved by isotrope without any training." in found.card
 
 
 def test_why_an_encoder_was_kept_as_it_was_is_said_once(tmp_path: Path) -> None:
@@ -77,10 +77,10 @@ def test_why_an_encoder_was_kept_as_it_was_is_said_once(tmp_path: Path) -> None:
 def test_what_can_not_be_pushed_is_refused_in_a_line(runs: dict[str, isotrope.Run], tmp_path: Path) -> None:
     folder = runs["simcse"].folder
     for run, name, said in (
-        (folder, "not a name", "can't be a name on the Hub"),
-        (tmp_path / "none", "me/mine", "there is no such folder"),
+        (folder, "not a name", "is not a name on the Hub"),
+        (tmp_path / "none", "me/mine", "no such folder"),
         (tmp_path, "me/mine", "is not a model folder"),
-        (list(runs.values()), "me/mine", "one encoder at a time"),
+        (list(runs.values()), "me/mine", "only one encoder"),
         (folder, "me/mine", "can't be pushed .*(token|offline mode)"),
     ):
         with pytest.raises(IsotropeError, match=said):

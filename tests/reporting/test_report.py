@@ -139,10 +139,10 @@ def test_an_older_folder_is_read_and_the_page_says_what_it_lacks(runs: dict[str,
     (old / "run.json").write_text(json.dumps(settings | {"model": str(tmp_path / "gone")}))
     found = isotrope.report(old, texts=30)
     said = " ".join(found.figures["runs"][0]["lacks"])
-    for lacking in ("how long the run took", "judge's figures", "What was counted in the text", "can't be loaded here"):
+    for lacking in ("how long the run took", "verdict's figures", "counts of the text", "can't be loaded here"):
         assert lacking in said
     assert found.sample.columns == {}
-    assert "What is missing here" in found.html()
+    assert "What is missing" in found.html()
     assert found.write() == old / "report.html"
     assert found.write() == old / "report.html"  # in the place of the one before
 
@@ -155,12 +155,12 @@ def unfinished(run: Path) -> Path:
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda run: run / "nowhere", "there is no such folder"),
-        (lambda run: run / "encoder", "no folder of a run .*; the run is"),
-        (lambda run: run.parent, "no folder of a run"),
-        (unfinished, "resume it to its end first"),
+        (lambda run: run / "nowhere", "no such folder"),
+        (lambda run: run / "encoder", "not the folder of a run .*; the run is"),
+        (lambda run: run.parent, "not the folder of a run"),
+        (unfinished, "resume it until it is finished"),
         (lambda run: [], "no run was given"),
-        (lambda run: 3, "a int is no run"),
+        (lambda run: 3, "a int is not a run"),
     ],
 )
 def test_what_is_no_finished_run_is_refused_in_a_line(
@@ -176,7 +176,7 @@ def test_what_is_no_finished_run_is_refused_in_a_line(
 def test_wrong_arguments_are_refused_before_anything_is_loaded(runs: dict[str, isotrope.Run]) -> None:
     with pytest.raises(IsotropeError, match="texts=3: a report needs at least 10"):
         isotrope.report(runs["simcse"], texts=3)
-    with pytest.raises(IsotropeError, match="give it too"):
+    with pytest.raises(IsotropeError, match="give it with text="):
         isotrope.report(runs["simcse"], column="title")
     with pytest.raises(IsotropeError, match="at least 10 different texts"):
         isotrope.report(runs["simcse"], text=["one", "two", "two"])

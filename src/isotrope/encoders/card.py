@@ -23,7 +23,7 @@ tags:
 {known}---
 # {title}
 
-A sentence encoder: text in, a vector of {dim} numbers out; cosine similarity compares them.
+A sentence encoder: it turns text into vectors of {dim} numbers, to be compared by cosine similarity.
 
 ```python
 from sentence_transformers import SentenceTransformer
@@ -43,8 +43,8 @@ print(model.similarity(vectors, vectors))
 MADE = "## How it was made"
 HERE = "PATH-TO-THIS-FOLDER"
 OWN_CODE = """
-It holds isotrope's own {modules}: isotrope must be installed, and sentence-transformers must be told
-`trust_remote_code=True`, as above. `isotrope.encoders.load_any` loads it without being told.
+It contains isotrope's own {modules}: isotrope must be installed, and sentence-transformers needs
+`trust_remote_code=True`, as above. `isotrope.encoders.load_any` loads it without that.
 """
 
 
@@ -126,7 +126,7 @@ def _card(
         needed=OWN_CODE.format(modules=" and ".join(own)) if own else "",
         facts="\n".join(f"| {fact} | {value} |" for fact, value in facts.items()),
         heading=MADE,
-        made=(made or "Saved by isotrope without further training.").strip(),
+        made=(made or "Saved by isotrope without any training.").strip(),
     )
 
 

@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 COUNTED = {
     "rows": "rows read",
     "blank": "rows without text, left out",
-    "duplicates": "rows that repeat another, letter for letter",
-    "near_duplicates": "more that differ in case, digits or punctuation only",
+    "duplicates": "rows identical to another",
+    "near_duplicates": "further rows that differ only in case, digits or punctuation",
     "markup": "rows with HTML",
-    "placeholders": "placeholders such as N/A",
+    "placeholders": "rows with a placeholder such as N/A",
 }
 DUPLICATES = 8  # groups that are listed
 
@@ -30,7 +30,9 @@ def head(found: Report) -> Html:
     for run in found.runs:
         one = run.facts
         counts = one.texts[-1]["counts"] if one.texts else None
-        text = f"{many(counts['rows'], 'text')} of {', '.join(one.texts[-1]['sources'])}" if counts else "unknown text"
+        text = (
+            f"{many(counts['rows'], 'text')} from {', '.join(one.texts[-1]['sources'])}" if counts else "unknown text"
+        )
         name = f"{one.name}: " if len(found.runs) > 1 else ""
         steps = f", {many(one.steps, 'step')}" if one.steps else ""
         when = f", {one.record.finished[:10]}" if one.record and one.record.finished else ""
@@ -74,7 +76,7 @@ def _near(found: Report) -> Html:
     say = "says" if more == 1 else "say"
     some = f"Of the {texts:,} texts here, {more:,} {say}" if more else f"None of the {texts:,} texts here says"
     said = f"{some} almost the same as another (cosine of {near.threshold:.2f} or more)."
-    advice = " Texts that are almost the same are pushed apart by contrast like any others: keep one of each."
+    advice = " Contrastive training pushes near-duplicates apart like any other texts: keep one of each."
     groups = [
         fill(
             "<li>{first}<ul>{others}</ul></li>",
@@ -126,7 +128,7 @@ def _made(run: RunFindings, *, named: bool) -> Iterator[Html]:
 def _columns(read: Mapping[str, Any]) -> str:
     names = ", ".join(read.get("columns") or []) or str(read.get("column") or "")
     join = f", joined by {read['join']!r}" if read.get("join") is not None else ""
-    return f"{names}{join}{', HTML taken out' if read.get('strip_html') else ''}".strip(", ")
+    return f"{names}{join}{', HTML removed' if read.get('strip_html') else ''}".strip(", ")
 
 
 def lacks(found: Report) -> Html:

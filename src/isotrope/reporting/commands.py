@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from isotrope.reporting.report import Report
     from isotrope.reporting.runs import RunFacts
 
-SHELL = """# the nearest rows to a query
+SHELL = """# find the rows closest to a query
 isotrope index {text} --model {encoder} --output {index}
 isotrope search {index} "your question"
 
-# every row with its vector; groups that say the same; what the text is about
+# a vector for every row; groups of rows that say the same; topics of the text
 isotrope encode {text} --model {encoder} --output vectors.parquet
 isotrope duplicates {text} --model {encoder}
 isotrope cluster {text} --model {encoder}
 
-# for programs and for people: an API like OpenAI's, and a page on which you grade pairs of your text
+# an API like OpenAI's for programs, and a page on which you can grade pairs of your text
 isotrope serve {model} tuned={encoder}
 
-# is it better? on text that it has not seen, or on a hundred pairs that you graded
+# is it better? on text it has not seen, or on a hundred pairs that you graded
 isotrope compare {model} {encoder} other-text.txt
 isotrope evaluate {model} {encoder} --pairs graded.csv"""
 PYTHON = """from sentence_transformers import SentenceTransformer

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from isotrope.reporting.report import Report
 
 MEANINGS = {  # of a space's figures: name, format, what it means
-    "mean_cosine": ("Mean cosine", ".3f", "of two texts at random; near 1, everything looks alike"),
-    "nearest_cosine": ("Cosine to the nearest", ".3f", "of a text and its nearest other one, in the median"),
-    "uniformity": ("Uniformity", ".3f", "how evenly the texts spread; lower is more even"),
-    "effective_rank": ("Effective rank", ".1f", "directions that are really in use"),
-    "iso_score": ("IsoScore", ".3f", "1 if all directions are used alike, 0 if only one is"),
-    "directions_90": ("Directions for 90%", ".0f", "that hold 90% of the vectors' squared length"),
+    "mean_cosine": ("Mean cosine", ".3f", "of two random texts; near 1, everything looks alike"),
+    "nearest_cosine": ("Cosine to the nearest", ".3f", "of a text and its nearest neighbour, the median"),
+    "uniformity": ("Uniformity", ".3f", "how evenly the texts are spread; lower is more even"),
+    "effective_rank": ("Effective rank", ".1f", "number of directions in use"),
+    "iso_score": ("IsoScore", ".3f", "1 if all directions are used equally, 0 if only one is used"),
+    "directions_90": ("Directions for 90%", ".0f", "number of directions that hold 90% of the vectors' squared length"),
 }
-SPREAD = "These figures say how the vectors lie, not whether they are better: that is what the verdict is for."
+SPREAD = "These figures show how the vectors are spread, not whether they are better: the verdict says that."
 
 
 def before_and_after(found: Report) -> Html:
@@ -31,7 +31,7 @@ def before_and_after(found: Report) -> Html:
         (explained(name, meaning), *(f"{one.space.figures[key]:{form}}" for one in spaces))
         for key, (name, form, meaning) in MEANINGS.items()
     ]
-    some = f"{many(len(found.sample.texts), 'text')} of {found.sample.of:,} ({found.sample.source})"
+    some = f"{many(len(found.sample.texts), 'text')} out of {found.sample.of:,} ({found.sample.source})"
     said = fill("<p>{some}. {spread}</p>", some=some, spread=SPREAD)
     return joined([said, table(("", *(one.label for one in spaces)), rows)])
 
@@ -47,19 +47,19 @@ def _read(run: RunFindings, *, named: bool) -> Iterator[Html]:
     if named:
         yield fill("<h3>{name}</h3>", name=run.facts.name)
     if not run.changed:
-        yield Html("<p>No text has other nearest neighbours than before.</p>")
+        yield Html("<p>No text has changed its nearest neighbours.</p>")
     else:
         yield fill(
-            "<p>The {n} texts whose nearest neighbours changed most, to read: does what came belong there, and what "
-            'went? <span class="gone">Struck out</span>: no longer among the nearest. <span class="new">Green</span>: '
-            "new among them. The numbers are cosines.</p>",
+            "<p>The {n} texts whose nearest neighbours changed most. Look: do the new ones belong there, and did the "
+            'old ones? <span class="gone">Struck out</span>: no longer among the nearest. <span class="new">Green'
+            "</span>: new among them. The numbers are cosines.</p>",
             n=len(run.changed),
         )
     for one in run.changed:
         yield fill(
             '<div class="read"><b class="t" dir="auto">{text}</b><div class="pairs"><div><h4>before</h4>{before}</div>'
             "<div><h4>{then}</h4>{after}</div></div></div>",
-            then="after" if run.facts.kept else "tried, not kept",
+            then="after" if run.facts.kept else "tuned, not kept",
             text=shortened(one.text),
             before=_listed(one.before, "gone"),
             after=_listed(one.after, "new"),
@@ -84,7 +84,7 @@ def _moved(title: str, pairs: Sequence[Mapping[str, Any]]) -> Html:
         for one in pairs
     ]
     return fill(
-        "<details><summary>{title}, of the held-out text</summary>{rows}</details>",
+        "<details><summary>{title}, in the held-out text</summary>{rows}</details>",
         title=title,
         rows=table(("Cosine", "", ""), rows, "left"),
     )

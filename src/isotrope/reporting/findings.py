@@ -97,7 +97,7 @@ def open_encoders(facts: RunFacts, device: str | None) -> tuple[tuple[AnyEncoder
         return (start if facts.pooling == OWN else start.with_pooling(facts.pooling), tuned), []
     except IsotropeError as error:
         why = one_line(str(error), 200)
-        return (None, tuned), [f"What it started from can't be loaded here, so nothing stands beside it: {why}"]
+        return (None, tuned), [f"The untuned encoder can't be loaded here, so there is nothing to compare with: {why}"]
 
 
 def affordable(encoder: AnyEncoder, texts: Sequence[str]) -> int:

@@ -52,7 +52,7 @@ def _sections(found: Report) -> list[tuple[str, Html]]:
         ("Verdict", verdict.verdict(found)),
         ("Trials", verdict.trials(found)),
         ("Before and after", encoders.before_and_after(found)),
-        ("Neighbours that changed", encoders.neighbours(found)),
+        ("Changed neighbours", encoders.neighbours(found)),
         ("Map", map_section(found)),
         ("Similarities", pictures.similarities(found)),
         ("Training", pictures.training(found)),
@@ -60,5 +60,5 @@ def _sections(found: Report) -> list[tuple[str, Html]]:
         ("The text", account.text(found)),
         ("Use it", commands(found)),
         ("How it was made", account.made(found)),
-        ("What is missing here", account.lacks(found)),
+        ("What is missing", account.lacks(found)),
     ]

@@ -27,15 +27,15 @@ def similarities(found: Report) -> Html:
         (
             alike,
             60,
-            "Two texts at random",
-            "The further left and the wider, the better unlike texts are told apart.",
+            "Two random texts",
+            "The further left and the wider, the better different texts are told apart.",
             "pairs",
         ),
         (
             near,
             30,
-            "A text and its nearest",
-            "The further right of the first chart, the more neighbours stand out.",
+            "A text and its nearest neighbour",
+            "The further right compared with the first chart, the more neighbours stand out.",
             "texts",
         ),
     ):
@@ -55,7 +55,7 @@ def directions(found: Report) -> Html:
     ]
     caption = (
         "How much of the vectors' squared length lies in the first 1, 2, 3 ... principal directions. A curve that "
-        "begins high: all texts share one direction. A low one: many directions carry meaning."
+        "starts high: all texts share one direction. A low curve: many directions carry meaning."
     )
     axes = Axis("principal directions (logarithmic)", log=True), Axis("% of the squared length", zero=True)
     return fill(CHARTS, charts=chart("Spectrum", caption, *axes, series))
@@ -74,12 +74,12 @@ def path(found: Report) -> Html:
         for colour, (name, points, labels) in enumerate((one for run in found.runs for one in _paths(found, run)), 1)
     ]
     caption = (
-        "Down and to the left is good: texts that belong together are near each other (alignment), and all texts "
-        "spread evenly (uniformity). Whatever spreads the vectors moves down and to the right."
+        "Down and to the left is good: texts that belong together are close (alignment), and all texts are spread "
+        "evenly (uniformity). Anything that spreads the vectors moves down and to the right."
     )
     if len(found.runs) > len(series) == 1:
-        caption = f"Of {series[0].name}. {caption}"
-    axes = Axis("alignment: distance of what belongs together"), Axis("uniformity")
+        caption = f"Only {series[0].name}. {caption}"
+    axes = Axis("alignment: distance between texts that belong together"), Axis("uniformity")
     return chart("Alignment and uniformity", caption, *axes, series)
 
 
@@ -97,15 +97,15 @@ def _losses(found: Report) -> Iterator[Html]:
 
 def _scores(found: Report) -> Iterator[Html]:
     for key, title, caption in (
-        ("eval_spearman", "Development score", "Spearman x 100 with the grades that people gave: higher is better."),
-        ("eval_mean_cosine", "Mean cosine on the way", "Of two texts at random. Near 1 at the end: a collapse."),
-        ("eval_effective_rank", "Effective rank on the way", "Directions in use. A sharp fall: a collapse."),
+        ("eval_spearman", "Development score", "Spearman x 100 against the grades that people gave: higher is better."),
+        ("eval_mean_cosine", "Mean cosine during training", "Of two random texts. Near 1 at the end: a collapse."),
+        ("eval_effective_rank", "Effective rank during training", "Directions in use. A sharp fall: a collapse."),
     ):
         series = [
             Series((name or title).strip(": "), _over(lines, key), k + 1)
             for k, (name, lines) in enumerate(_stages(found))
         ]
-        yield chart(title, caption, STEP, Axis(title.removesuffix(" on the way").lower()), series)
+        yield chart(title, caption, STEP, Axis(title.removesuffix(" during training").lower()), series)
 
 
 def _stages(found: Report) -> list[tuple[str, list[dict[str, Any]]]]:

@@ -99,7 +99,7 @@ def check_repository(name: str) -> None:
     try:
         validate_repo_id(name)
     except HFValidationError as error:
-        raise IsotropeError(f"'{name}' can't be a name on the Hub; it is org/name, such as my-org/tickets") from error
+        raise IsotropeError(f"'{name}' is not a name on the Hub; write org/name, such as my-org/tickets") from error
 
 
 def _opened(run: Any) -> tuple[RunFacts | None, Path]:
@@ -107,14 +107,14 @@ def _opened(run: Any) -> tuple[RunFacts | None, Path]:
     if isinstance(run, str | Path):
         path = Path(run)
         if not path.is_dir():
-            raise IsotropeError(f"{run}: there is no such folder; give that of a run, or of an encoder")
+            raise IsotropeError(f"{run}: no such folder; give that of a run or of an encoder")
         parent = path.parent if path.name == "encoder" and is_run(path.parent) else path
         if not is_run(parent):
             return None, Path(resolve(path))
         run = parent
     facts = read_runs(run)
     if len(facts) > 1:
-        raise IsotropeError("one encoder at a time is pushed; give one of the runs")
+        raise IsotropeError("only one encoder can be pushed at a time; give one of the runs")
     return facts[0], Path(encoder_folder(facts[0].folder))
 
 
@@ -186,17 +186,17 @@ def _results(facts: RunFacts | None, folder: Path, tasks: list[str], data: Path 
 
 def _verdict(facts: RunFacts) -> str:
     if facts.outcome:
-        kept = "The tuned encoder was kept." if facts.kept else f"`{facts.started}` was kept as it was."
+        kept = "The tuned encoder was kept." if facts.kept else f"The untuned `{facts.started}` was kept."
         return _paragraphs(kept, facts.outcome.because)
     if facts.scores:
-        return "By the grades of the development set: see above."
+        return "Judged by the grades of the development set: see above."
     verdict = facts.verdict or read_verdict(facts.run)
     if not verdict or not verdict["found"]:
-        return "Not judged on held-out text; by itself, a lower loss does not mean a better encoder."
-    judgement = {"no clear difference": "no clear difference to"}.get(
+        return "Not judged on held-out text; a lower loss alone does not mean a better encoder."
+    judgement = {"no clear difference": "no clear difference from"}.get(
         verdict["found"]["verdict"], f"{verdict['found']['verdict']} than"
     )
-    return _paragraphs(f"On held-out text: {judgement} `{facts.started}` as it was.", str(verdict["reasons"]))
+    return _paragraphs(f"On held-out text: {judgement} the untuned `{facts.started}`.", str(verdict["reasons"]))
 
 
 def _paragraphs(*texts: str) -> str:
@@ -220,7 +220,7 @@ def _text(facts: RunFacts, tasks: list[str], data: Path | None) -> str:
             opened = open_task(task, data=data)
             sentences = len(set(opened.sentences))
             seen = count_trained_on(opened.sentences, corpora)
-            lines.append(f"- exposure to test text: {seen:,} of the {sentences:,} sentences of {opened.name} are in it")
+            lines.append(f"- test sentences in it: {seen:,} of the {sentences:,} of {opened.name}")
     steps = f"; {many(facts.steps, 'step')}" if facts.steps else ""
     return "\n".join([*lines, f"- seed {', '.join(map(str, facts.seeds))}{steps}"])
 

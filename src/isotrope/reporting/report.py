@@ -11,7 +11,7 @@ from rich.table import Table
 
 from isotrope.evaluation.results.printing import Printable
 from isotrope.io.atomic import check_output, whole_or_nothing
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, as_typed
 from isotrope.io.seeds import check_seed
 from isotrope.reporting.atlas import write_atlas
 from isotrope.reporting.findings import (
@@ -79,7 +79,8 @@ def report(
         raise IsotropeError(f"texts={texts}: a report needs at least {FEWEST}", argument="texts=")
     options: dict[str, Any] = {"column": column, "columns": columns, "join": join, "strip_html": strip_html}
     if text is None and any(options.values()):
-        raise IsotropeError("column=, columns=, join= and strip_html= say what the text of a table is; give it too")
+        *some, last, text_too = (as_typed(f"{one}=") for one in (*options, "text"))
+        raise IsotropeError(f"{', '.join(some)} and {last} are for another text; give it with {text_too}")
     known = read_runs(runs)
     opened = [open_encoders(facts, device) for facts in known]
     size = MOST if texts is None else texts
@@ -125,7 +126,9 @@ class Report(Printable):
         takes the place of an older one.
         """
         if path is None and len(self.runs) > 1:
-            raise IsotropeError("a report on several runs belongs to none of their folders; say where to write it")
+            raise IsotropeError(
+                "a report on several runs does not belong in one of their folders; say where to write it"
+            )
         target = self.runs[0].facts.folder / REPORT if path is None else Path(path)
         check_output(target, ENDINGS, force=force or path is None)
         text = self.html()
@@ -146,7 +149,7 @@ class Report(Printable):
                 colour = 10 if shown else 0
                 shown[run.before.name] = Shown(f"Before ({run.before.name.partition(': ')[2]})", run.before, colour)
         for number, run in enumerate(self.runs, 1):
-            label = ("After" if run.facts.kept else "Tried, not kept") if single else run.facts.name
+            label = ("After" if run.facts.kept else "Tuned, not kept") if single else run.facts.name
             shown[run.after.name] = Shown(label, run.after, (number - 1) % 9 + 1)
         return list(shown.values())
 

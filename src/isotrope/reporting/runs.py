@@ -114,7 +114,7 @@ def read_runs(given: Any) -> list[RunFacts]:
     several = given if isinstance(given, Iterable) and not isinstance(given, str | Path) else [given]
     found = [facts for one in several for facts in _facts(one)]
     if not found:
-        raise IsotropeError("no run was given; a report needs the folder of at least one")
+        raise IsotropeError("no run was given; a report needs the folder of at least one run")
     return found
 
 
@@ -126,7 +126,7 @@ def _facts(given: Any) -> Iterator[RunFacts]:
         yield _read(given.folder, getattr(given, "start", None))
         return
     if not isinstance(given, str | Path):
-        raise IsotropeError(f"a {type(given).__name__} is no run; give the folder of one, or what train returned")
+        raise IsotropeError(f"a {type(given).__name__} is not a run; give its folder, or what train returned")
     folder = Path(given)
     if (folder / RUN).is_file():
         yield _read(folder)
@@ -136,8 +136,8 @@ def _facts(given: Any) -> Iterator[RunFacts]:
         yield from (_read(file.parent) for file in seeds)
         return
     parent = f"; the run is {folder.parent}" if (folder.parent / RUN).is_file() else ""
-    there = "not the folder of a run" if folder.is_file() else "there is no such folder"
-    what = f"no folder of a run (no {RUN} in it)" if folder.is_dir() else there
+    there = "not the folder of a run" if folder.is_file() else "no such folder"
+    what = f"not the folder of a run (no {RUN} in it)" if folder.is_dir() else there
     raise IsotropeError(f"{folder}: {what}{parent}")
 
 
@@ -180,7 +180,7 @@ def _tuning(folder: Path, start: Any) -> RunFacts:
     progress, outcome = Progress.open(folder), Outcome.read(folder)
     tried = [one for one in ranked(progress.trials) if not one.problem]
     if not tried or outcome is None:
-        raise IsotropeError(f"{folder}: this tuning has not come to its end; resume it first")
+        raise IsotropeError(f"{folder}: this tuning is not finished; resume it first")
     best = _read(folder / tried[0].folder, start)
     about = _about(folder / "corpus")
     settings = read_json(folder / RUN)
@@ -214,10 +214,10 @@ def _lacking(
     record: Record | None, outcome: Outcome | None, verdict: Mapping[str, Any] | None, texts: list[dict[str, Any]]
 ) -> Iterator[str]:
     if record is None:
-        yield "The folder does not say how long the run took, on which versions, and which columns were read."
+        yield "The folder does not say how long the run took, with which versions, or which columns were read."
     if outcome and verdict is None:
-        yield "The judge's figures were not kept with the run; they were measured again for this report."
+        yield "The verdict's figures were not saved with the run; they were measured again for this report."
     if not texts:
-        yield "The text that it was trained on is not in the folder."
+        yield "The training text is not in the folder."
     elif not any("survey" in one for one in texts):
-        yield "What was counted in the text (blank rows, duplicates, markup, languages) was not kept."
+        yield "The counts of the text (blank rows, duplicates, markup, languages) were not saved."

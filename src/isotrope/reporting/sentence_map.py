@@ -15,9 +15,9 @@ SCRIPT = Path(__file__).parent / "map.js"  # moves and colours the points, and s
 SIZE, EDGE = 600, 14
 CLUSTER = "cluster"
 POINT = '<circle class="c{k}" cx="{x}" cy="{y}" r="5" tabindex="-1"><title>{text}</title></circle>'
-SECTION = """<p>Every point is a text; near points say similar things to the encoder. Only what is near means something:
-the axes, the distances between far groups and the size of a group mean nothing (t-SNE). Point at one, or tap it, to
-read it.</p>
+SECTION = """<p>Every point is a text; the encoder finds nearby points similar. Only nearness means something: the
+axes, the distance between far groups and the size of a group mean nothing (t-SNE). Point at a dot, or tap it, to read
+its text.</p>
 <div class="controls" id="map-controls" hidden>
 <label>Encoder <select id="map-view">{views}</select></label>
 <label>Colour <select id="map-colour">{colours}</select></label>
