@@ -250,6 +250,18 @@ def test_mistakes_are_said(text: Path, tiny: str, tmp_path: Path, arguments: dic
     assert not (tmp_path / "out").exists()
 
 
+def test_a_baseline_is_fitted_on_so_many_texts(text: Path, tiny: str, tmp_path: Path) -> None:
+    shop = Workshop(tmp_path / "out")
+    (job,) = jobs_of(Making(baseline="tfidf"), [1], model=tiny, text=str(text), texts=9)
+    found = shop.do(job, {"bundled": reproduction.open_task("bundled")})
+    (drawn,) = shop.texts.files(str(text), 9)
+    assert len(drawn.read_text().splitlines()) == 9
+    again = (
+        isotrope.evaluate([isotrope.fit_baseline("tfidf", drawn)], ["bundled"], cache=False).columns[0].cells[0].value
+    )
+    assert found["bundled"]["spearman"] == pytest.approx(again)
+
+
 def test_a_baseline_stands_on_what_the_recipe_made(text: Path, tiny: str, tmp_path: Path) -> None:
     shop = Workshop(tmp_path / "out")
     making = Making(recipe="consert", set=SHORT, baseline="frequent", options={"top": 2, "pooling": "mean"})

@@ -67,7 +67,7 @@ def jobs_of(making: Making, seeds: Sequence[int], **given: Any) -> list[Job]:
     job = Job(**{**given, **chosen, "set": {**making.set, **given.get("set", {})}})
     if job.recipe is None:
         text = job.text if _is_fitted_on_text(job) else ""
-        job = replace(job, set={}, dev=None, teacher=None, text=text, texts=None)
+        job = replace(job, set={}, dev=None, teacher=None, text=text, texts=job.texts if text else None)
     else:
         job = replace(job, recipe=variant_for(job.recipe, given.get("model", job.model)))
         recipe = job.resolved()

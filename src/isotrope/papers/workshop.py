@@ -158,7 +158,7 @@ class Workshop:
         chosen: dict[str, Any] = dict(job.options)
         chosen |= {"model": start} if "model" in known else {}
         chosen |= {"seed": job.seed} if "seed" in known and job.seed is not None else {}
-        return fit_baseline(job.baseline, self.texts.files(text) if text else None, **chosen)
+        return fit_baseline(job.baseline, self.texts.files(text, job.texts) if text else None, **chosen)
 
     def _note_time(self, job: Job, seconds: float) -> None:
         """Beside the run, for whoever wants to know how long such a one takes."""
