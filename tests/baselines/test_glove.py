@@ -54,9 +54,9 @@ def test_just_the_words_of_a_text(vectors: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("cat 1 2\ndog 1\n", "line 2: 1 numbers behind a word, not 2"),
-        ("cat 1 2\ndog 1 two\n", "line 2: not a word and its numbers"),
-        ("cat\ndog\n", "line 1: 0 numbers behind a word$"),
+        ("cat 1 2\ndog 1\n", "line 2: 1 numbers after a word, not 2"),
+        ("cat 1 2\ndog 1 two\n", "line 2: not a word followed by its numbers"),
+        ("cat\ndog\n", "line 1: 0 numbers after a word$"),
         ("400000 50\n", "no word vectors in it"),
         ("", "the file is empty"),
     ],

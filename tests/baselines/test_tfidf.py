@@ -38,5 +38,5 @@ def test_the_most_frequent_words_are_kept() -> None:
 
 
 def test_text_without_words() -> None:
-    with pytest.raises(IsotropeError, match="not one word"):
+    with pytest.raises(IsotropeError, match="has no words"):
         fit_tfidf(["...", "-- !"])

@@ -20,7 +20,7 @@ def test_its_vectors_are_the_package_s(text: list[str], tmp_path: Path) -> None:
     fit_baseline("use", output=tmp_path / "use")
     again = load_any(tmp_path / "use")
     assert np.abs(again.encode(some[0]) - wanted[0]).max() <= 1e-5
-    with pytest.raises(IsotropeError, match="'use' goes from words to a vector in a way of its own"):
+    with pytest.raises(IsotropeError, match="'use' has a fixed pooling of its own"):
         encoder.with_pooling("mean")
 
 

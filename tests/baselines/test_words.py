@@ -27,7 +27,7 @@ def test_the_cosine_is_that_of_the_sets_of_words() -> None:
 
 
 def test_a_text_without_words_is_refused() -> None:
-    with pytest.raises(IsotropeError, match="not one word"):
+    with pytest.raises(IsotropeError, match="has no words"):
         BASELINES.make("words").fit(["..."])
 
 

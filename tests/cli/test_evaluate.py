@@ -164,7 +164,7 @@ def test_a_suite_has_seeds_marks_differences_and_what_is_absent(run: Run, data: 
     assert "bundled ?" in shown
     assert f"  runs/s: sts13 {sentences:,} of {sentences:,}" in shown
     assert "runs/s: mean ± standard deviation of 3 seeds (runs/s-1, runs/s-2, runs/s-3)" in shown
-    assert "Difference to bundled" in shown
+    assert "Difference from bundled" in shown
     assert "Not measured, because the data is missing: stsb, sts12, sts15, sts16, sickr" in shown
 
 

@@ -65,7 +65,7 @@ def test_what_is_not_as_in_the_paper_is_said(run: Run, data: Path) -> None:
     assert done.code == 0
     assert done.err == (
         f"Note: {data}/glue/qnli_dev.tsv has no training rows: every second row is trained on, "
-        "so the figure compares with no other\n"
+        "so the figure can't be compared\n"
     )
 
 

@@ -65,11 +65,11 @@ def test_a_page_for_people_and_a_picture(corpus: Path, run: Run) -> None:
         "inspect", "bundled", "bundled", "own.txt", "--sentences", "30", "--task", "bundled", "--plot", "space.svg"
     )
     assert done.code == 0
-    assert "30 sentences of own.txt" in done.out
+    assert "30 sentences from own.txt" in done.out
     for words in ("Effective rank", "First 10 directions", "Without 34 tokens", "Spearman x 100 on bundled"):
         assert words in done.out
     assert done.out.count("- The most frequent tokens: ") == 2
-    assert "How vectors lie is not how good they are" in done.out
+    assert "how the vectors are spread, not how good they are" in done.out
     assert done.err == "Picture: space.svg\n"
     assert "<svg" in Path("space.svg").read_text()
     assert sorted(path.name for path in Path().iterdir()) == ["own.txt", "space.svg"]

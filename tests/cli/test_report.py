@@ -26,7 +26,7 @@ def test_train_ends_with_a_page_and_report_makes_it_again(run: Callable[..., Out
     assert done.code == 0, done.err
     assert json.loads(done.out)["report"] == "one/report.html"
     first = Path("one/report.html").read_text(encoding="utf-8")
-    assert "60 texts of text.txt" in first
+    assert "60 texts from text.txt" in first
     again = run("report", "one", "--parquet", "map.parquet")
     assert again.code == 0, again.err
     assert again.out.splitlines()[-2:] == ["Written: one/report.html", "Written: map.parquet"]
@@ -37,7 +37,7 @@ def test_train_ends_with_a_page_and_report_makes_it_again(run: Callable[..., Out
         (("one", "--parquet", "map.parquet"), "map.parquet: exists already; give --force to overwrite it"),
         (("two",), "two: no such folder"),
         (("one", "--text", "none.txt"), "none.txt"),
-        (("one", "--columns", "a,b"), "give it too"),
+        (("one", "--columns", "a,b"), "give it with --text"),
     ):
         refused = run("report", *given)
         assert refused.code == 2, given

@@ -15,7 +15,7 @@ from isotrope.evaluation import layers, load_pairs
 Run = Callable[..., Any]
 BAD = {
     "unknown table 'sg-opt/tabel1' (did you mean 'sg-opt/table1'?)": ("sg-opt/tabel1",),
-    "--paper goes with claims": ("sg-opt/table1", "--paper", "bsl"),
+    "--paper is for claims": ("sg-opt/table1", "--paper", "bsl"),
     "--rows is for tables": ("claims", "--rows", "x"),
     "no row is called nothing": ("sg-opt/table1", "--rows", "nothing", "--data", "."),
     "neither a data folder nor the Hub has STS-B": ("bsl/table6", "--model", "bundled", "--data", "."),

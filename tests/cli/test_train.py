@@ -369,5 +369,5 @@ def test_several_seeds_are_runs_beside_each_other_with_their_spread(run: Run, fo
     scores = [found["runs"][seed]["dev"]["after"] for seed in ("1", "2")]
     assert found["figures"]["Spearman x 100, dev"]["mean"] == pytest.approx(sum(scores) / 2)
     done = run(*arguments, "--seeds", "2", "--seed", "3", "--resume")
-    assert (done.code, "exclude each other" in done.err) == (2, True)
+    assert (done.code, "can't be used together" in done.err) == (2, True)
     assert "give files, not standard input" in run("train", "-", "--output", "piped", "--seeds", "2").err

@@ -98,7 +98,7 @@ def test_vectors_that_are_no_numbers_are_an_error(tmp_path: Path) -> None:
     broken = isotrope.load(device="cpu")
     with torch.no_grad():
         next(broken.backbone.parameters()).fill_(float("nan"))
-    with pytest.raises(IsotropeError, match="'bundled' gives vectors that are no numbers, such as that of: A dog"):
+    with pytest.raises(IsotropeError, match="'bundled' gives vectors that are not numbers, such as the one for: A dog"):
         encode(SENTENCES, broken, output=tmp_path / "x.npy")
     assert not list(tmp_path.iterdir())
 
@@ -169,7 +169,7 @@ def test_columns_of_mixed_types_are_kept_as_json(encoder: isotrope.Encoder, tmp_
         ({"columns": "a,nix", "join": " "}, "the given text: no column 'nix'; it has: a, b"),
         ({"columns": "a,b", "column": "a"}, "give column= or columns=, not both"),
         ({"column": "a", "join": " "}, "join= joins several columns"),
-        ({"column": "a", "output": "x.parquet", "vector_column": "b"}, "it has a column 'b' already"),
+        ({"column": "a", "output": "x.parquet", "vector_column": "b"}, "there is already a column 'b'"),
         ({"column": "a", "batch_size": 0}, "batch_size must be at least 1, not 0"),
     ],
 )

@@ -80,7 +80,7 @@ def test_what_was_cut_off_is_counted(tokenwise: Path, counts: Path) -> None:
 def test_what_it_has_not(counts: Path, tokenwise: Path) -> None:
     for folder, words in (
         (counts, "begins with a BoW module"),
-        (tokenwise, "has a Dense module behind its transformer"),
+        (tokenwise, "has a Dense module after its transformer"),
     ):
         with pytest.raises(IsotropeError, match=words):
             isotrope.load(folder)

@@ -205,7 +205,7 @@ def test_folders_and_files_that_are_no_models(tmp_path: Path) -> None:
 
 def test_the_folder_of_a_run_is_the_encoder_that_it_made(tmp_path: Path) -> None:
     (tmp_path / "run.json").write_text("{}")
-    with pytest.raises(IsotropeError, match="this run has no encoder yet; resume it to its end first"):
+    with pytest.raises(IsotropeError, match="this run has no encoder yet; resume it until it is finished"):
         load(tmp_path)
     load().save(tmp_path / "encoder")
     np.testing.assert_array_equal(load(tmp_path).encode(TEXTS[:2]), load().encode(TEXTS[:2]))

@@ -88,7 +88,7 @@ def test_several_workers_write_the_same(ray: bool, tmp_path: Path, wanted: Any) 
         ({"processes": 2}, "go together with output="),
         ({"shard_size": 0, "output": "x"}, "shard_size must be at least 1, not 0"),
         ({"shard_size": 5, "output": "nix://x"}, "nix"),
-        ({"shard_size": 5, "output": "x", "vector_column": "id"}, "it has a column 'id' already"),
+        ({"shard_size": 5, "output": "x", "vector_column": "id"}, "there is already a column 'id'"),
     ],
 )
 def test_what_cant_be_sharded_is_said(options: dict[str, Any], message: str, tmp_path: Path) -> None:

@@ -123,7 +123,7 @@ def test_qnli_without_training_rows_trains_on_every_second_one(tmp_path: Path) -
 def test_mrpc_says_what_stands_for_the_validation_set(tmp_path: Path) -> None:
     rows = [f"{split}|{i % 2}|a {i}|b {i}" for split in ("train", "test") for i in range(20)]
     glue = load_glue("mrpc", data=write(tmp_path, "transfer/mrpc.tsv", "split|label|sentence1|sentence2", *rows))
-    assert glue.note == "the file does not have GLUE's validation set; its split 'test' stands for it"
+    assert glue.note == "the file does not have GLUE's validation set; its split 'test' is used instead"
     assert glue.test[-1].texts == ("a 19", "b 19")
 
 

@@ -86,7 +86,7 @@ def test_the_encoder_of_a_run(here: Path) -> None:
     assert encoder_folder(run) == str(here / "run" / "encoder")
     assert encoder_folder("minilm") == "minilm"
     (here / "run" / "encoder").rmdir()
-    with pytest.raises(IsotropeError, match="this run has no encoder yet; resume it to its end first"):
+    with pytest.raises(IsotropeError, match="this run has no encoder yet; resume it until it is finished"):
         encoder_folder(run)
 
 

@@ -133,7 +133,7 @@ def test_classes_and_specs(encoder: isotrope.Encoder, own: str, data: Path) -> N
     ("name", "message"),
     [
         ("wordy", "task 'own_tasks:wordy' returned 'good'; it should return a number or a dict of numbers"),
-        ("NoTask", "'own_tasks:NoTask' is no task: it has no method 'measure'"),
+        ("NoTask", "'own_tasks:NoTask' is not a task: it has no method 'measure'"),
         ("cse", r"module 'own_tasks' has no 'cse' \(did you mean 'case'\?\)"),
     ],
 )

@@ -62,7 +62,7 @@ def test_rows_that_all_lie_below_the_untuned_encoder_are_told() -> None:
     a, b = FIGURES["holds"]
     below = judge(Claim(**ORDER), found(untuned=70.0, a=a, b=b))  # type: ignore[arg-type]
     assert below.untuned == 70.0
-    assert "all rows lie below the untuned encoder" in below.remarks[0]
+    assert "all rows are below the untuned encoder" in below.remarks[0]
     between = judge(Claim(**ORDER), found(untuned=55.0, a=a, b=b))  # type: ignore[arg-type]
     assert not between.remarks
     shown = Claims((below,), "Claims").markdown()

@@ -87,7 +87,7 @@ def test_a_recipe_is_used_with_the_numbers_for_the_model() -> None:
     [
         ([{"name": "a", "values": "1 2"}], "row 'a' has 2 values for 1 columns"),
         ([{"name": "a"}, {"name": "a"}], "two rows are called 'a'"),
-        ([{"name": "a", "values": "1,5"}], "'1,5' is no figure"),
+        ([{"name": "a", "values": "1,5"}], "'1,5' is not a figure"),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(rows: list[dict[str, str]], message: str) -> None:

@@ -93,12 +93,12 @@ RULES: dict[str, Rule] = {
     ),
     "text as it stands": (
         {"objective": "mlm", "views": {"first": "shuffle"}},
-        "views.first.kind has no effect: objective.kind 'mlm' reads the text as it stands; leave it out",
+        "views.first.kind has no effect: objective.kind 'mlm' reads the text unchanged; leave it out",
         {"objective": "mlm", "views": {"first": {"column": "title"}}},
     ),
     "equally many columns": (
         {"views": {"first": {"column": ["a", "b"]}}},
-        "views.first.column and views.second.column must name equally many columns",
+        "views.first.column and views.second.column must name the same number of columns",
         {"views": {"first": {"column": ["a", "b"]}, "second": {"column": ["c", "d"]}}},
     ),
     "columns to tell apart": (

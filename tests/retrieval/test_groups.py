@@ -153,7 +153,7 @@ def test_placeholders_say_nothing(tmp_path: Path) -> None:
     for found in (pairs, same, groups):
         assert found.as_dict()["placeholders"] == 5
         assert "Ignored: 5 rows with nothing but a placeholder such as 'N/A'" in str(found)
-    assert "Left out" not in str(whole)
+    assert "Ignored" not in str(whole)
     with pytest.raises(IsotropeError, match=r"no sentences in it \(placeholders such as '-' only\)"):
         isotrope.paraphrases(["-", None])
 

@@ -289,7 +289,7 @@ def test_lines_may_end_with_carriage_returns(tmp_path: Path, name: str, content:
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     folder = tmp_path / "x.txt"
     folder.mkdir()
-    with pytest.raises(IsotropeError, match="a folder, where a file is needed"):
+    with pytest.raises(IsotropeError, match="a folder, but a file is needed"):
         list(read_sentences(folder))
 
 

@@ -40,7 +40,7 @@ def test_0_and_1_are_ranked_as_evaluate_ranks_them(tmp_path: Path, capfd: pytest
     file = tmp_path / "dev.tsv"
     file.write_text("\n".join(["score\tsentence1\tsentence2", *lines, "\tno score\there"]) + "\n")
     pairs = development_pairs(str(file), None)
-    said = f"{file}: 60 graded pairs, 1 row without text or score left out; only 0 and 1 among them: Spearman's"
+    said = f"{file}: 60 graded pairs, 1 row without text or score left out; all scores are 0 or 1: Spearman's"
     assert said in capfd.readouterr().err
     with told_already():  # by a tuning, whose trials read it again
         development_pairs(str(file), None)

@@ -31,7 +31,7 @@ def test_a_run_starts_where_nothing_is_and_is_resumed_where_one_is(tmp_path: Pat
         IsotropeError, match=r"run: exists already; resume that run \(resume=True\), or choose another folder"
     ):
         check_run(run, resume=False)
-    with pytest.raises(IsotropeError, match="a file, where the run's folder is to be"):
+    with pytest.raises(IsotropeError, match="a file, not a folder"):
         check_run(run / "run.json", resume=False)
 
 

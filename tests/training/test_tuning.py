@@ -127,7 +127,7 @@ def test_a_trial_that_is_damaged_begins_anew_and_is_not_lost_to_the_choice(
     (folder / "text.parquet").write_bytes(b"PAR1")
     found = tune(TEXTS, small, folder, budget="9h", candidates=CANDIDATES, resume=True)
     assert findings(found) == findings(whole)
-    assert f"{last['recipe']} begins anew: " in capfd.readouterr().err
+    assert f"{last['recipe']} starts again: " in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -90,10 +90,10 @@ def _checked_sources(spec: BaselineSpec, text: Any) -> list[Source]:
     """The text as sources, after all that can be said about it without reading it."""
     if text is None:
         if spec.text == "needed":
-            raise IsotropeError(f"{spec.kind} is fitted on text; give some")
+            raise IsotropeError(f"{spec.kind} needs text to be fitted on; give some")
         return []
     if spec.text == "unused":
-        raise IsotropeError(f"{spec.kind} is fitted on nothing; leave out the text")
+        raise IsotropeError(f"{spec.kind} needs no text; leave it out")
     sources = as_sources(text)
     for source in sources:
         if isinstance(source, str | Path) and str(source) != "-" and not str(source).startswith(HUB):

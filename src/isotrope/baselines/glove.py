@@ -49,7 +49,7 @@ def word_vector_mean(vectors: str | Path | None = None, text: Iterable[str] | No
     if text is not None:
         kept = sorted({row for sentence in text for row in tokenizer.tokenize(sentence)})
         if not kept:
-            raise IsotropeError("none of the words in the text given has a vector")
+            raise IsotropeError("none of the words in the given text has a vector")
         words, weights = [words[row] for row in kept], weights[kept]
         tokenizer.set_vocab(words)
     modules = [WordEmbeddings(tokenizer, np.ascontiguousarray(weights)), Pooling(weights.shape[1], "mean")]
@@ -86,7 +86,7 @@ def read_vectors(path: str | Path) -> tuple[list[str], Floats]:
             dim = dim or len(parts) - 1
             if len(parts) <= dim or not dim:
                 wanted = f", not {dim}" if dim else ""
-                raise IsotropeError(f"{path}: line {number}: {len(parts) - 1} numbers behind a word{wanted}")
+                raise IsotropeError(f"{path}: line {number}: {len(parts) - 1} numbers after a word{wanted}")
             words.append(" ".join(parts[:-dim]))
             vectors.append(_numbers(parts[-dim:], f"{path}: line {number}"))
     if not words:
@@ -98,4 +98,4 @@ def _numbers(parts: list[str], where: str) -> Floats:
     try:
         return np.array(parts, dtype=np.float32)
     except ValueError as error:
-        raise IsotropeError(f"{where}: not a word and its numbers, with blanks between them") from error
+        raise IsotropeError(f"{where}: not a word followed by its numbers, separated by blanks") from error

@@ -44,7 +44,7 @@ def fit_tfidf(sentences: Iterable[str], dim: int = MOST_WORDS) -> ForeignEncoder
         total += 1
     vocabulary = sorted(found, key=lambda word: (-found[word], word))[:dim]
     if not vocabulary:
-        raise IsotropeError("TF-IDF: there is not one word in the text given")
+        raise IsotropeError("TF-IDF: the given text has no words")
     weights = {word: 1 + math.log((1 + total) / (1 + found[word])) for word in vocabulary}
     return ForeignEncoder(SentenceTransformer(modules=[BoW(vocabulary, weights)]), name="tfidf").eval()
 

@@ -34,7 +34,7 @@ def wk_pooled(encoder: Encoder, first_layer: int | None = None) -> ForeignEncode
     first = min(FIRST_LAYER, layers // 3) if first_layer is None else first_layer
     if not 0 <= first <= layers - 2:
         raise IsotropeError(
-            f"WK pooling from layer {first} on: this encoder has layers 0 to {layers}, and at least three are compared"
+            f"WK pooling from layer {first} on: this encoder has layers 0 to {layers}, and at least three are needed"
         )
     transformer = modules_of(encoder.with_pooling("mean"), all_layers=True)[0]
     normalize = [module for module in encoder.after_pooling if is_normalize(module)]

@@ -24,6 +24,6 @@ class WordsSpec(BaselineSpec):
         """Reads the text once, for its words."""
         vocabulary = sorted({word for sentence in text or () for word in words(sentence)})
         if not vocabulary:
-            raise IsotropeError("words: there is not one word in the text given")
+            raise IsotropeError("words: the given text has no words")
         counted = BoW(vocabulary, cumulative_term_frequency=False)
         return ForeignEncoder(SentenceTransformer(modules=[counted]), name="words").eval()

@@ -127,7 +127,7 @@ def evaluate(
     if len(formats) > 1:
         raise IsotropeError(f"choose one of {', '.join(f'--{name}' for name in formats)}")
     if seed is not None and seeds:
-        raise IsotropeError("--seed and --seeds cannot be used together; leave one of them out")
+        raise IsotropeError("--seed and --seeds can't be used together; leave out one of them")
     if output:
         check_output(output, ENDINGS, force=force)
     names = _names(tasks)

@@ -30,7 +30,7 @@ def check_model(model: SentenceTransformer, path: str, *, subfolder: str = "") -
         _check_tokenizer(model[0].tokenizer, transformer)
     damaged = [name for name, weight in model.named_parameters() if not _all_numbers(weight)]
     if damaged:
-        raise IsotropeError(f"its weights hold values that are no numbers (NaN or infinity), in {_listed(damaged)}")
+        raise IsotropeError(f"its weights contain values that are not numbers (NaN or infinity), in {_listed(damaged)}")
 
 
 def _all_numbers(weight: Tensor) -> bool:

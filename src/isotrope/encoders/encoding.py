@@ -178,7 +178,7 @@ def encode(
     table = record_batches(source, size, column, shape)
     if output is not None and vector_column in table.schema.names:
         raise IsotropeError(
-            f"{table.name}: it has a column '{vector_column}' already; call that of the vectors something else with "
+            f"{table.name}: there is already a column '{vector_column}'; give the vectors another name with "
             "vector_column=",
             argument="vector_column=",
         )
@@ -231,7 +231,7 @@ def _finite(encoder: Encoder | ForeignEncoder, texts: list[str], batch_size: int
     vectors = np.concatenate(list(found))
     if not np.isfinite(vectors).all():
         first = texts[int(np.argmin(np.isfinite(vectors).all(axis=1)))]
-        raise IsotropeError(f"'{encoder.name}' gives vectors that are no numbers, such as that of: {first:.60}")
+        raise IsotropeError(f"'{encoder.name}' gives vectors that are not numbers, such as the one for: {first:.60}")
     return vectors
 
 

@@ -65,7 +65,7 @@ class ForeignEncoder(Similarities, nn.Module):
 
     def with_pooling(self, pooling: Pooling | str) -> ForeignEncoder:
         """Refuses: there is no backbone to pool."""
-        raise IsotropeError(f"'{self.name}' goes from words to a vector in a way of its own; leave out the pooling")
+        raise IsotropeError(f"'{self.name}' has a fixed pooling of its own; leave out the pooling")
 
     def encode(self, sentences: str | Iterable[str], **options: Any) -> Any:
         """`SentenceTransformer.encode`, with its options, of any iterable of sentences; no bar unless asked for."""

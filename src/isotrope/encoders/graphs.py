@@ -109,7 +109,7 @@ class GraphBackbone(Backbone):
     def compute_in(self, precision: torch.dtype) -> None:
         """Refuses what is not float32, of which the vectors are."""
         if precision != torch.float32:
-            raise IsotropeError("an exported encoder computes in what it was exported in; leave out precision=")
+            raise IsotropeError("an exported encoder keeps the precision it was exported with; leave out precision=")
 
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """The last layer, (rows, width, dim)."""
@@ -121,7 +121,7 @@ class GraphBackbone(Backbone):
 
     def hidden_states(self, batch: Batch, view: EmbeddingView | None = None) -> tuple[Tensor, ...]:
         """Refuses: a graph has one output."""
-        raise IsotropeError("an exported encoder shows its last layer only; use the one it was made from")
+        raise IsotropeError("an exported encoder gives only its last layer; use the one it was made from")
 
 
 def openvino_runtime(file: Path) -> Infer:

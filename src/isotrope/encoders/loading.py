@@ -142,7 +142,7 @@ def _read_pooling(modules: list[Any], layers: int, name: str) -> tuple[Pooling, 
             raise IsotropeError(f"'{name}' mixes layers with weights of its own, which isotrope has no pooling for")
     if not modules or not isinstance(modules[0], TokenPooling):
         found = f"a {type(modules[0]).__name__} module" if modules else "nothing"
-        raise IsotropeError(f"'{name}' has {found} behind its transformer, where isotrope needs a pooling")
+        raise IsotropeError(f"'{name}' has {found} after its transformer, where isotrope needs a pooling")
     reduction = modules.pop(0).pooling_mode
     reduction = reduction if isinstance(reduction, str) else "+".join(reduction)
     mode = mode if mode in ("last2", "first-last") and reduction == "mean" else reduction
@@ -178,7 +178,7 @@ def encoder_folder(model: str | Path) -> str:
         return str(model)
     encoder = Path(model) / "encoder"
     if not encoder.is_dir():
-        raise IsotropeError(f"{model}: this run has no encoder yet; resume it to its end first")
+        raise IsotropeError(f"{model}: this run has no encoder yet; resume it until it is finished")
     return str(encoder)
 
 

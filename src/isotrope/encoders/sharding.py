@@ -122,7 +122,7 @@ def encode_shards(
     table = record_batches(source, work.shard_size, column, work.shape)
     if work.vector_column in table.schema.names:
         raise IsotropeError(
-            f"{table.name}: it has a column '{work.vector_column}' already; call that of the vectors something else "
+            f"{table.name}: there is already a column '{work.vector_column}'; give the vectors another name "
             "with vector_column=",
             argument="vector_column=",
         )

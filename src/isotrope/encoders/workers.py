@@ -64,7 +64,7 @@ def _in_words() -> Iterator[None]:
         yield
     except BrokenProcessPool as error:
         raise IsotropeError(
-            "a process that encodes has ended: it could not load the model, or memory ran out; leave out processes=",
+            "an encoding process has stopped: it could not load the model, or memory ran out; leave out processes=",
             argument="processes=",
         ) from error
 

@@ -122,7 +122,7 @@ class IsotropeLoss(nn.Module):
         if training != self.learner.training:
             self.learner.train(training)
         if training and self._needs_callback:
-            raise IsotropeError("this recipe goes on after the optimiser's step: add callbacks=[loss.callback()]")
+            raise IsotropeError("this recipe also acts after the optimiser's step: add callbacks=[loss.callback()]")
         loss: Tensor = self.learner(**self.inputs(sentence_features, labels))["loss"]
         return loss
 
@@ -172,12 +172,12 @@ def _stage(recipe: Recipe) -> Stage:
     if len(recipe.stages) > 1:
         raise IsotropeError(f"recipe {recipe.name} has {len(recipe.stages)} stages, a loss is one: use isotrope.train")
     if recipe.stages[0].objective.reads and not recipe.stages[0].objective.compares:
-        raise IsotropeError(f"recipe {recipe.name} is no loss of sentence vectors: use isotrope.train")
+        raise IsotropeError(f"recipe {recipe.name} is not a loss on sentence vectors: use isotrope.train")
     if recipe.stages[0].frozen:
         raise IsotropeError(f"recipe {recipe.name} looks up vectors of frozen encoders by row: use isotrope.train")
     views = recipe.stages[0].views
     if not (views.first.draw.fixed and views.second.draw.fixed):
-        raise IsotropeError(f"recipe {recipe.name} draws its text anew at each batch: use isotrope.train")
+        raise IsotropeError(f"recipe {recipe.name} draws new text for each batch: use isotrope.train")
     return recipe.stages[0]
 
 

@@ -29,9 +29,9 @@ def check_output(path: Path, endings: Collection[str], *, force: bool = False) -
         raise IsotropeError(f"{path}: the output's name must end in {' or '.join(endings)}")
     with _in_words(path):
         if path.is_dir():
-            raise IsotropeError(f"{path}: a folder, where a file is to be written")
+            raise IsotropeError(f"{path}: a folder, not a file that can be written")
         if not path.parent.is_dir():
-            raise IsotropeError(f"{path}: there is no folder '{path.parent}' to write it to")
+            raise IsotropeError(f"{path}: there is no folder '{path.parent}' to write to")
         if _exists(path) and not force:
             raise IsotropeError(f"{path}: exists already; give force=True to overwrite it", argument="force=True")
 

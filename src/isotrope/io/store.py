@@ -98,7 +98,7 @@ class Store:
         with suppress(FileNotFoundError):
             if self.file.stat().st_ino != self._inode:
                 return  # another process has done it
-        log.warning("%s: damaged, so begun again from nothing (%s)", self.file, why)
+        log.warning("%s: damaged, so started again from nothing (%s)", self.file, why)
         for ending in ("", "-journal", "-wal", "-shm"):
             self.file.with_name(self.file.name + ending).unlink(missing_ok=True)
 

@@ -187,10 +187,10 @@ def _remarks(rows: Sequence[MeasuredRow], found: Reproduction, column: str) -> I
     """What makes an ordering worth less."""
     tuned = [one for one in rows if one.untuned and one.seeds]
     if tuned and all(found.is_below_untuned(one, column) for one in tuned):
-        yield "all rows lie below the untuned encoder: their order says how much each one harms"
+        yield "all rows are below the untuned encoder: their order shows how much harm each one does"
     rising = [one.row.full_name for one in tuned if one.rising > len(one.seeds) / 2]
     if rising:
-        yield f"still rising when it ended, so perhaps too short: {', '.join(rising)}"
+        yield f"still improving when it ended, so perhaps too short: {', '.join(rising)}"
     missing = [
         f"{one.row.full_name} ({one.problem or 'not done'})" for one in rows if len(one.seeds) < max(one.wanted, 1)
     ]

@@ -139,22 +139,22 @@ class Reproduction(Printable):
         yield f"Run with {self.setting.words(self.table)}."
         yield from self.remarks
         if self.setting.budget == "quick":
-            yield "A quick budget shows that all of it runs; its figures say little about the methods."
+            yield "A quick budget only shows that everything runs; its figures say little about the methods."
         if self.seconds:
             yield f"Left to train: about {shown_duration(self.seconds)}."
         elif self.seconds is not None and not any(one.problem and one.wanted for one in self.rows):
-            yield "All of it is trained."
+            yield "Everything is trained."
         if self.absent:
             yield f"Not measured, because the data is missing: {', '.join(self.absent)}."
         if self.partial and any(column.average for column in self.table.columns):
             yield (
-                "Averages, the published ones too, are those of the columns that are here; a published average without "
-                "its parts is of all the paper's sets, and has no difference."
+                "Averages, also the published ones, are over the columns shown; a published average without its parts "
+                "is over all the paper's sets, and has no difference."
             )
         yield from self._problems()
         rising = [f"{one.row.full_name} ({one.rising} of {len(one.seeds)})" for one in self.rows if one.rising]
         if rising:
-            yield f"Still rising on the development set when it ended, so perhaps too short: {', '.join(rising)}."
+            yield f"Still improving on the development set when it ended, so perhaps too short: {', '.join(rising)}."
         below = [one.row.full_name for one in self.rows if self.is_below_untuned(one)]
         if below:
             yield f"Below the untuned encoder: {', '.join(below)}."

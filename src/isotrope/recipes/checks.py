@@ -48,13 +48,13 @@ def _reads(stage: Stage) -> Iterator[str]:
             yield f"{path} has no effect: objective.kind '{kind}' compares no two views; leave it out"
     for name in reads:
         if getattr(stage.views, name).kind != "none":
-            yield f"views.{name}.kind has no effect: objective.kind '{kind}' reads the text as it stands; leave it out"
+            yield f"views.{name}.kind has no effect: objective.kind '{kind}' reads the text unchanged; leave it out"
 
 
 def _columns(stage: Stage) -> Iterator[str]:
     views = stage.views
     if len(views.first.columns) != len(views.second.columns):
-        yield "views.first.column and views.second.column must name equally many columns"
+        yield "views.first.column and views.second.column must name the same number of columns"
     if views.contrast == "by-column" and len(views.first.columns) == 1:
         yield "views.contrast 'by-column' tells several columns apart; views.first.column names one"
     if views.also and len(stage.columns) != 2:
@@ -178,7 +178,7 @@ def _drawn(stage: Stage) -> Iterator[str]:
         if reason := view.draw.misfit(other.draw, other.columns == view.columns):
             yield f"views.{name}.{reason}"
         if view.needs_labels:
-            yield f"views.{name}.kind '{view.kind}' needs the labelled texts as they stand: leave out views.{name}.draw"
+            yield f"views.{name}.kind '{view.kind}' needs the labelled texts unchanged: leave out views.{name}.draw"
     if stage.guide.constant and "second" in views and views["second"].draw.alters:
         yield "guide.cache keeps one vector of each text; views.second.draw would alter it each time: leave out one"
 

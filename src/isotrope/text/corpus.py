@@ -114,7 +114,7 @@ def build_corpus(
 def open_corpus(folder: Path) -> Corpus:
     """A corpus that was built before."""
     if not (folder / ABOUT).is_file():
-        raise IsotropeError(f"{folder}: no corpus in it, or one that was not written to its end; build it again")
+        raise IsotropeError(f"{folder}: no corpus in it, or an incomplete one; build it again")
     return Corpus(folder)
 
 

@@ -70,7 +70,7 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
         if not file.exists():
             raise IsotropeError(f"{path}: no such file")
         if file.is_dir():
-            raise IsotropeError(f"{path}: a folder, where a file is needed")
+            raise IsotropeError(f"{path}: a folder, but a file is needed")
         if file.is_file() and file.stat().st_size == 0:  # a pipe has no size
             raise IsotropeError(f"{path}: the file is empty")
         with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as stream:

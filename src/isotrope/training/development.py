@@ -82,5 +82,5 @@ def score_by(pairs: Pairs, selection: str = "cosine") -> Score:
 def _account(dev: str, found: OwnPairs) -> str:
     left_out = f", {many(found.left_out, 'row')} without text or score left out" if found.left_out else ""
     only = set(found.pairs.scores) <= {0.0, 1.0}
-    alike = "; only 0 and 1 among them: Spearman's correlation ranks encoders as the area under the ROC curve does"
+    alike = "; all scores are 0 or 1: Spearman's correlation ranks encoders as the area under the ROC curve does"
     return f"{dev}: {many(len(found.pairs.scores), 'graded pair')}{left_out}{alike if only else ''}"

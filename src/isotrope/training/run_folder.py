@@ -30,7 +30,7 @@ def check_run(folder: Path, *, resume: bool, settings: str = RUN) -> None:
     if resume and not (folder / settings).is_file():
         raise IsotropeError(f"{folder}: nothing to resume (no {settings} in it)")
     if folder.is_file():
-        raise IsotropeError(f"{folder}: a file, where the run's folder is to be; choose another folder")
+        raise IsotropeError(f"{folder}: a file, not a folder; choose another folder")
     if not resume and folder.exists() and any(not path.name.startswith(".") for path in folder.iterdir()):
         resumed = f"resume that run ({as_typed('resume=True')})" if (folder / settings).is_file() else "move it away"
         raise IsotropeError(f"{folder}: exists already; {resumed}, or choose another folder")

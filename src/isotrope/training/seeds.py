@@ -48,7 +48,7 @@ def train_seeds(
     if not chosen:
         raise IsotropeError("seeds=0: at least one run is needed", argument="seeds=")
     if settings.pop("seed", None) is not None:
-        raise IsotropeError("seed= and seeds= exclude each other; leave out one of them", argument="seeds=")
+        raise IsotropeError("seed= and seeds= can't be used together; leave out one of them", argument="seeds=")
     folders = {seed: Path(output) / f"seed-{seed}" for seed in chosen}
     begun = {seed: resume and (folder / RUN).is_file() for seed, folder in folders.items()}
     for seed, folder in folders.items():

@@ -242,7 +242,7 @@ class _Search:
             except Interrupted:
                 raise
             except IsotropeError as error:
-                self.display.say(f"{candidate.name} begins anew: {one_line(str(error), 200)}")
+                self.display.say(f"{candidate.name} starts again: {one_line(str(error), 200)}")
                 shutil.rmtree(there)
         return train(self.text.file, candidate.recipe, output=there, set=chosen, **self.options)
 

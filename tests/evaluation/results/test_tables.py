@@ -56,7 +56,7 @@ def test_markdown(results: Results) -> None:
         "| runs/a_1 † | mean | **70.50** | - | - |",
         r"| s\|[x] | mean | **70.50 ± 0.25** | **41.00 ± 0.00** | **55.75 ± 0.12** |",
         "",
-        "Difference to bundled (cls), and the 95% interval of a paired bootstrap over the test items:",
+        "Difference from bundled (cls), with the 95% interval of a paired bootstrap over the test items:",
         "",
         "| Model | Pooling | stsb | 1.ar-ar | Average |",
         "| --- | --- | --- | --- | --- |",
@@ -71,7 +71,7 @@ def test_markdown(results: Results) -> None:
         "| runs/a_1 † | mean | 21.00 | 22.00 |",
         r"| s\|[x] | mean | **22.00 ± 1.00** | 21.00 ± 1.00 |",
         "",
-        "Difference to bundled (cls), and the 95% interval of a paired bootstrap over the test items:",
+        "Difference from bundled (cls), with the 95% interval of a paired bootstrap over the test items:",
         "",
         "| Model | Pooling | Spearman | Pearson |",
         "| --- | --- | --- | --- |",
@@ -143,7 +143,7 @@ def test_without_marks_and_differences_there_are_just_the_figures(results: Resul
 def test_on_the_terminal_the_differences_come_behind_the_figures(results: Results) -> None:
     titles = [str(table.title) for table in rich_tables(results)]
     assert titles[:2] == ["STS, Spearman x 100", "Argument similarity x 100"]
-    assert all(title.startswith("Difference to bundled (cls), ") for title in titles[2:])
+    assert all(title.startswith("Difference from bundled (cls), ") for title in titles[2:])
     assert len(titles) == 4
 
 

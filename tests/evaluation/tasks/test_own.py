@@ -118,7 +118,7 @@ def test_several_tables_and_models_have_intervals_and_differences(tmp_path: Path
         assert first.interval.low < first.value < first.interval.high
         assert first.difference is None
         assert second.difference is not None
-    assert "pairs that are ranked worst (5 of" in str(results)
+    assert "worst-ranked pairs (5 of" in str(results)
     with pytest.raises(isotrope.IsotropeError, match="two tables or tasks are called 'a'; name one"):
         isotrope.evaluate("bundled", pairs=[tmp_path / "a.jsonl"] * 2, cache=False)
 
@@ -133,7 +133,7 @@ def test_several_tables_and_models_have_intervals_and_differences(tmp_path: Path
         ({"classes": [{"text": "x", "label": "y"}] * 3}, "two classes or more are needed"),
         ({"retrieval": [{"query": "x", "document": "y"}]}, "one document in all"),
         ({"retrieval": [{"query": "x", "document": "y", "relevance": 0}]}, "no queries with a relevant document"),
-        ({"tasks": "mine.csv"}, "'mine.csv' is no task; give a table of your own as pairs="),
+        ({"tasks": "mine.csv"}, "'mine.csv' is not a task; give a table of your own as pairs="),
         ({"tasks": "pairs"}, "pairs: give the table too"),
     ],
 )

@@ -188,7 +188,7 @@ def test_a_rate_that_is_no_share_is_refused(rate: float) -> None:
 def test_a_model_without_its_output_layer_is_refused(tmp_path: Path) -> None:
     isotrope.load().save(tmp_path / "encoder")
     with pytest.raises(
-        IsotropeError, match="is no masked language model: its output layer or its mask token is missing"
+        IsotropeError, match="is not a masked language model: its output layer or its mask token is missing"
     ):
         MaskedSpec(model=tmp_path / "encoder").make()(["A dog."])
     with pytest.raises(IsotropeError, match="not a model folder"):

@@ -194,7 +194,7 @@ def test_progress_counts_every_sentence(tmp_path: Path, small_chunks: None) -> N
 @pytest.mark.parametrize(
     ("source", "message"),
     [
-        (["a dull day", " "], "not one row for the table: 1 sentences, 1 blank rows; view1 empty in 1"),
+        (["a dull day", " "], "no rows are left for the table: 1 sentences, 1 blank rows; view1 empty in 1"),
         ([{"text": 3}], "the given text: row 1: column 'text' holds 3, not text"),
         ([{"text": "a \ud800"}], r"row 1: column 'text' holds '\\ud800', half a character"),
         ([], "no sentences in it"),

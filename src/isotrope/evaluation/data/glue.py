@@ -51,7 +51,7 @@ GLUE_TASKS = {
     "cola": GlueSource(_source("cola", "glue/cola.tsv", ("text",), splits=_COLA, names=_SENTENCE)),
     "mrpc": GlueSource(
         _source("mrpc", "transfer/mrpc.tsv", _PAIR, splits={"train": "train", "test": "dev"}),
-        file_note="the file does not have GLUE's validation set; its split 'test' stands for it",
+        file_note="the file does not have GLUE's validation set; its split 'test' is used instead",
     ),
     "rte": GlueSource(_source("rte", "glue/rte.tsv", _PAIR)),
 }
@@ -87,16 +87,14 @@ def _other_rows(source: GlueSource, labelled: Labelled) -> str:
         return ""
     return (
         f"{labelled.source} has {rows:,} training rows, whole sentences; GLUE trains on {source.phrases:,} phrases of "
-        "them, so the figure compares with no published one"
+        "them, so the figure can't be compared with published ones"
     )
 
 
 def _halves(labelled: Labelled) -> tuple[Labelled, str]:
     """A validation set alone, of which every second row is for training."""
     examples = [row._replace(split="dev" if i % 2 else "train") for i, row in enumerate(labelled.part(WHOLE))]
-    note = (
-        f"{labelled.source} has no training rows: every second row is trained on, so the figure compares with no other"
-    )
+    note = f"{labelled.source} has no training rows: every second row is trained on, so the figure can't be compared"
     return Labelled(labelled.source, examples), note
 
 

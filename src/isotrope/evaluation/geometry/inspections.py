@@ -107,7 +107,7 @@ class Inspections(Printable):
             if one.tokens:
                 shown = ", ".join(f"{token} {share:.1%}" for token, share in one.tokens.items())
                 yield f"- The most frequent tokens: {shown}."
-        yield "\nHow vectors lie is not how good they are: for that, see compare and evaluate."
+        yield "\nThis shows how the vectors are spread, not how good they are: for that, see compare and evaluate."
 
     def as_dict(self) -> dict[str, Any]:
         """Figures to four digits; null where there is none."""
@@ -120,7 +120,7 @@ class Inspections(Printable):
 
     def _table(self) -> Table:
         found = self.models
-        title = f"{many(found[0].sentences, 'sentence')} of {self.text}"
+        title = f"{many(found[0].sentences, 'sentence')} from {self.text}"
         table = Table("", title=escape(title), title_justify="left")
         for one in found:
             table.add_column(escape(one.model), justify="right")
@@ -129,13 +129,13 @@ class Inspections(Printable):
         def row(name: str, figures: list[str], meaning: str = "") -> None:
             table.add_row(name, *figures, meaning)
 
-        row("Mean cosine", [_figure(one.mean_cosine) for one in found], "of two random sentences: 1 if all are alike")
-        row("Uniformity", [_figure(one.uniformity) for one in found], "how evenly they spread: low is good")
-        distance = f"distance of the halves of {found[0].halves:,} long ones: low is good"
+        row("Mean cosine", [_figure(one.mean_cosine) for one in found], "of two random sentences: 1 if all look alike")
+        row("Uniformity", [_figure(one.uniformity) for one in found], "how evenly they are spread: low is good")
+        distance = f"distance between the halves of {found[0].halves:,} long sentences: low is good"
         row("Alignment", [_figure(one.alignment) for one in found], distance)
         row("Effective rank", [f"{one.effective_rank:.1f} of {one.dim}" for one in found], "directions in use")
-        row("Isotropy", [_figure(one.partition_isotropy) for one in found], "1: the same from every side")
-        row("IsoScore", [_figure(one.iso_score) for one in found], "1: about their mean, all directions alike")
+        row("Isotropy", [_figure(one.partition_isotropy) for one in found], "1: the same in every direction")
+        row("IsoScore", [_figure(one.iso_score) for one in found], "1: around their mean, all directions used equally")
         table.add_section()
         for k in FIRST:
             if k <= max(len(one.spectrum) for one in found):
@@ -151,7 +151,7 @@ class Inspections(Printable):
             if not any(curves):
                 continue
             table.add_section()
-            meaning = f"{what}, the most frequent left out of the average"
+            meaning = f"{what}, with the most frequent tokens left out"
             for i, k in enumerate(next(curve.removed for curve in curves if curve)):
                 values = [None if curve is None else (curve.spearman or curve.mean_cosine)[i] for curve in curves]
                 figures = ["-" if value is None else _figure(value) for value in values]

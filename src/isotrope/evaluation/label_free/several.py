@@ -41,7 +41,7 @@ def compare_all(before: Model, others: Sequence[Model], text: Source, **options:
     ['no clear difference', 'worse']
     """
     if not others:
-        raise IsotropeError("no model to compare with was given")
+        raise IsotropeError("no model was given to compare with")
     check_models([before, *others])
     given = text if isinstance(text, str | Path) or len(as_sources(text)) != 1 else as_sources(text)[0]  # read again
     found = [compare(before, other, given, **options) for other in others]

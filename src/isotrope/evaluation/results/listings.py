@@ -50,7 +50,7 @@ def worst_pairs(pairs: Pairs, similarities: Floats) -> Listing:
     rows = [
         (round(float(similarities[i]), 3), pairs.scores[i], pairs.sentences1[i], pairs.sentences2[i]) for i in order
     ]
-    return Listing("pairs that are ranked worst", ("cosine", "score", "sentence1", "sentence2"), rows)
+    return Listing("worst-ranked pairs", ("cosine", "score", "sentence1", "sentence2"), rows)
 
 
 def of_each_class(precisions: Mapping[str, Floats]) -> Listing:

@@ -82,7 +82,7 @@ def differ(results: Results) -> bool:
 
 def _differences_title(results: Results) -> str:
     first = f"{results.rows[0].name} ({results.rows[0].pooling})"
-    return f"Difference to {first}, and the 95% interval of a paired bootstrap over the test items"
+    return f"Difference from {first}, with the 95% interval of a paired bootstrap over the test items"
 
 
 # -- on the terminal --------------------------------------------------------------------------------------------------

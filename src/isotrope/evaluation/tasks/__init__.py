@@ -111,7 +111,7 @@ def _kind_and_part(name: Any) -> tuple[Any, str]:
     if base in TASKS.specs:
         return base, part
     if Path(name).suffix.lower() in (".csv", ".tsv", ".jsonl", ".parquet", ".gz"):
-        raise IsotropeError(f"'{name}' is no task; give a table of your own as pairs=, classes= or retrieval=")
+        raise IsotropeError(f"'{name}' is not a task; give a table of your own as pairs=, classes= or retrieval=")
     if not part or nearest(base, TASKS.kinds):
         known = ", ".join(known_tasks())
         raise IsotropeError(

@@ -149,7 +149,7 @@ class CalledTask(TaskSpec, Called):
             return FunctionTask(self)
         task: Any = self.thing(**self.chosen)
         if not callable(getattr(task, "measure", None)):
-            raise IsotropeError(f"'{self.kind}' is no task: it has no method 'measure'")
+            raise IsotropeError(f"'{self.kind}' is not a task: it has no method 'measure'")
         task.name = task.name or self.kind
         made: Task = task
         return made

@@ -112,7 +112,7 @@ class Banking77(DomainOfClasses):
 
 
 class StackOverflowTitles(DomainOfClasses):
-    """Titles of Stack Overflow, 20 tags (Xu et al. 2015)."""
+    """Stack Overflow titles with 20 tags (Xu et al. 2015)."""
 
     kind: str = "stackoverflow_titles"
 
@@ -136,7 +136,7 @@ class Biomedical(DomainOfGradedPairs):
 
 
 class PatentPhrase(DomainOfGradedPairs):
-    """Phrases of patents, graded pairs (Aslanyan & Wetherbee 2022)."""
+    """Graded pairs of patent phrases (Aslanyan & Wetherbee 2022)."""
 
     kind: str = "patent_phrase"
 
@@ -144,7 +144,7 @@ class PatentPhrase(DomainOfGradedPairs):
 
 
 class MedicalQuestions(DomainOfSamePairs):
-    """Medical questions asked in other words, or others that look alike (McCreery et al. 2020)."""
+    """Medical questions reworded, and others that only look alike (McCreery et al. 2020)."""
 
     kind: str = "medical_questions"
 

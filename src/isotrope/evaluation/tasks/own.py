@@ -20,8 +20,8 @@ from isotrope.io.errors import IsotropeError, as_typed
 from isotrope.text.sources import as_sources
 
 ONLY_0_AND_1 = (
-    "only 0 and 1 among the scores, so average precision of the pairs with 1; Spearman's correlation, by which {dev} "
-    "goes, ranks encoders as the area under the ROC curve does"
+    "all scores are 0 or 1, so average precision of the pairs with 1; Spearman's correlation, which {dev} uses, "
+    "ranks encoders as the area under the ROC curve does"
 )
 # a file, frame or list of rows; several files or frames in a list; a mapping of names to them
 Tables: TypeAlias = Any
@@ -73,7 +73,7 @@ class OwnSamePairsTask(SamePairsTask):
 
 
 class OwnPairs(OwnSpec):
-    """Your own pairs (sentence1, sentence2, score): Spearman's correlation; of 0 and 1 average precision, too."""
+    """Your own pairs (sentence1, sentence2, score): Spearman's correlation; for 0 and 1 also average precision."""
 
     kind: str = "pairs"
 

@@ -55,9 +55,9 @@ class BackTranslationSpec(TextViewSpec):
         if self.pivot == self.source:
             raise PydanticCustomError("pivot", f"the pivot '{self.pivot}' is the language of the sentences")
         if self.sampling and self.beam is not None:
-            raise PydanticCustomError("beam", "beam search and sampling exclude each other; leave out one of them")
+            raise PydanticCustomError("beam", "beam search and sampling can't be used together; leave out one of them")
         if self.temperature is not None and not self.sampling:
-            raise PydanticCustomError("temperature", "a temperature is for sampling; ask for both")
+            raise PydanticCustomError("temperature", "a temperature is for sampling; set sampling too")
         if for_transformers and self.engine not in ("auto", "transformers"):
             raise PydanticCustomError(
                 "engine", f"engine '{self.engine}' has no {for_transformers[0]}; choose the engine transformers"

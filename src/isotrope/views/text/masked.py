@@ -214,8 +214,8 @@ def _load(name: str) -> tuple[Any, Any]:
         raise IsotropeError(f"'{name}' could not be loaded as a masked language model: {reason}") from error
     if info["missing_keys"] or tokenizer.mask_token_id is None or not tokenizer.is_fast:
         raise IsotropeError(
-            f"'{name}' is no masked language model: its output layer or its mask token is missing; "
-            "take one as it was pre-trained, such as bundled or FacebookAI/roberta-base"
+            f"'{name}' is not a masked language model: its output layer or its mask token is missing; "
+            "use one that was only pre-trained, such as bundled or FacebookAI/roberta-base"
         )
     return model, tokenizer
 

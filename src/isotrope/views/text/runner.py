@@ -81,7 +81,7 @@ def write_views(
                     _count_and_write(text, [outcome[text] for outcome in found], counts, drop_identical, write)
                 progress(len(texts))
         if not counts.written:
-            raise IsotropeError(f"not one row for the table: {_why(counts)}")
+            raise IsotropeError(f"no rows are left for the table: {_why(counts)}")
     return counts
 
 

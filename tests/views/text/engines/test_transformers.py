@@ -147,7 +147,7 @@ def test_it_is_an_engine_of_back_translation(nllb: str, sentences: list[str]) ->
         ({"model": "nowhere/opus-mt-{src}-{tgt}"}, "the Hugging Face Hub gave no such model"),
         ({"engine": "transformers", "pivot": "fi"}, "'Helsinki-NLP/opus-mt-en-fi'"),
         ({"beam": 3, "engine": "bergamot"}, "engine 'bergamot' has no beam; choose the engine transformers"),
-        ({"beam": 3, "sampling": True}, "exclude each other"),
+        ({"beam": 3, "sampling": True}, "can't be used together"),
         ({"temperature": 0.5}, "a temperature is for sampling"),
         ({"sampling": True, "temperature": 0.0}, "temperature: Input should be greater than 0"),
     ],
