@@ -67,9 +67,9 @@ class Making(Data):
     pooling: str | None = None  # None: the recipe's, or the model's own
 
     @property
-    def models(self) -> set[str]:
+    def models(self) -> list[str]:
         """The encoders that it names: its own, and those of its settings, such as the masked LM of a view."""
-        return {*([self.model] if self.model else []), *_models(self.set)}
+        return [*([self.model] if self.model else []), *_models(self.set)]
 
     def with_views_of(self, stand_ins: Mapping[str, str]) -> Making:
         """The same with others in place of the encoders that its settings name."""
