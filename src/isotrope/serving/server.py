@@ -64,7 +64,7 @@ def serve(
         >>> import isotrope
         >>> isotrope.serve("bundled", host="0.0.0.0")
         Traceback (most recent call last):
-        isotrope.io.errors.IsotropeError: others can reach 0.0.0.0, and no key is set; set one, or let everybody ask ...
+        isotrope.io.errors.IsotropeError: other machines can reach 0.0.0.0, but no key is set; set one, or ...
     """
     check_keys(keys)
     local = is_local(host)
