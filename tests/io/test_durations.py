@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from isotrope.io.durations import seconds_of, shown_duration
+from isotrope.io.durations import rough_duration, seconds_of, shown_duration
 from isotrope.io.errors import IsotropeError
 
 
@@ -24,3 +24,7 @@ def test_durations_are_shown_in_the_unit_that_suits() -> None:
     assert [shown_duration(one) for one in (0.512, 45, 59.7, 60, 90, 599.6, 1200, 3600, 5400)] == [
         *("0.512 s", "45 s", "1 min", "1 min", "1 min 30 s", "10 min", "20 min", "1 h", "1 h 30 min"),
     ]
+
+
+def test_estimates_are_whole_seconds() -> None:
+    assert [rough_duration(one) for one in (0.0, 0.2, 7.48, 59.7, 90.4)] == ["0 s", "1 s", "7 s", "1 min", "1 min 30 s"]

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from isotrope.io import progress as module
-from isotrope.io.progress import Display, progress
+from isotrope.io.progress import Display, progress, silence, waiting
 
 
 @pytest.fixture
@@ -82,3 +82,12 @@ def test_items_are_counted_as_they_are_taken(capsys: pytest.CaptureFixture[str])
     assert "7/7" in shown(capsys)
     assert list(progress(range(7), "Encoding", shown=False)) == list(range(7))
     assert shown(capsys) == ""
+
+
+def test_inside_silence_nothing_is_shown(capsys: pytest.CaptureFixture[str], terminal: None) -> None:
+    with silence(), waiting("Reading"), Display("Encoding", 2, unit="rows") as advance:
+        advance(2)
+        advance.say("half way")
+    assert shown(capsys) == ""
+    Display("after").say("seen again")
+    assert shown(capsys) == "seen again\n"

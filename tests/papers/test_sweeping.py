@@ -64,3 +64,15 @@ def test_it_runs_and_is_read_the_second_time(tiny: str, tmp_path: Path) -> None:
             file.write_text(damage(file.read_text()))
         assert isotrope.sweep("simcse", text, grid, **given).json() == found.json()  # measured again
     assert (tmp_path / "sweep.png").is_file()
+
+
+def test_the_runs_that_a_step_is_timed_by_are_not_shown(
+    tiny: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, grid = bundled_sentences()[:24], {"training.learning_rate": [1e-5, 1e-3]}
+    given: dict[str, Any] = {"model": tiny, "seeds": 1, "tasks": ["bundled"], "set": SHORT, "output": tmp_path}
+    found = isotrope.sweep("simcse", text, grid, **given, dry_run=True)
+    assert capsys.readouterr().err == "Timing each recipe on a few rows ...\n"
+    assert found.seconds is not None
+    isotrope.sweep("simcse", text, grid, **given, dry_run=True)
+    assert capsys.readouterr().err == ""  # what was measured is kept

@@ -26,6 +26,11 @@ def seconds_of(duration: str | float) -> float:
     return seconds
 
 
+def rough_duration(seconds: float) -> str:
+    """An estimate, in whole seconds: `7 s`, and what `shown_duration` says of a minute and more."""
+    return shown_duration(max(round(seconds), 1)) if seconds > 0 else "0 s"
+
+
 def shown_duration(seconds: float) -> str:
     """`45 s`, `1 min 30 s`, `20 min`, `1 h 30 min`."""
     if round(seconds) < 60:

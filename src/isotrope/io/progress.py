@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Sized
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, TypeVar
 
@@ -25,6 +26,17 @@ from rich.text import Text
 LINE_SECONDS = 10.0  # without a terminal, no more than one line in so many seconds
 
 Item = TypeVar("Item")
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextmanager
+def silence() -> Iterator[None]:
+    """Inside, nothing is shown: for work that is only a means, such as a short run to measure a step."""
+    before = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(before)
 
 
 class Display:
@@ -46,7 +58,7 @@ class Display:
         shown: bool = True,
     ) -> None:
         self.title, self.total, self.unit, self.done, self.figures = title, total, unit, done, ""
-        self.console = Console(stderr=True, quiet=not shown)
+        self.console = _console(shown)
         self.seconds = LINE_SECONDS if seconds is None else seconds
         self._told, self._when = done, time.monotonic()
         self._bar: Progress | None = None
@@ -106,7 +118,11 @@ def progress(items: Iterable[Item], title: str, *, shown: bool, total: int | Non
 
 def waiting(title: str, *, shown: bool = True) -> AbstractContextManager[Any]:
     """A spinner for something of unknown length, on a terminal only."""
-    return Console(stderr=True, quiet=not shown).status(f"{escape(title)} ...")
+    return _console(shown).status(f"{escape(title)} ...")
+
+
+def _console(shown: bool) -> Console:
+    return Console(stderr=True, quiet=not shown or _SILENT.get())
 
 
 class _Rate(ProgressColumn):

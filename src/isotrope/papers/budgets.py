@@ -15,6 +15,7 @@ from typing import Any
 from isotrope.encoders import load
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import IsotropeError, one_line
+from isotrope.io.progress import Display, silence
 from isotrope.papers.jobs import Job
 from isotrope.papers.published import Budget
 from isotrope.papers.workshop import Workshop
@@ -49,6 +50,7 @@ class Clock:
         self.workshop, self.file = workshop, workshop.folder / "clock.json"
         self.known: dict[str, Any] = read_json(self.file) if self.file.is_file() else {}
         self.problems: dict[str, str] = {}  # by job: why it can't be run
+        self._told = False  # whether it was said that runs are timed
 
     def seconds(self, jobs: Sequence[Job]) -> float:
         """Of all trainings that are not done yet; reading, fitting and measuring are quick beside them."""
@@ -77,12 +79,20 @@ class Clock:
         """Seconds to begin, of a step by its rows, and of an evaluation; by recipe and model, measured once."""
         key = f"{job.recipe} {job.model}"
         if key not in self.known:
-            self.known[key] = (*self._timed(job), self._scored(job))
+            self._tell()
+            with silence():
+                self.known[key] = (*self._timed(job), self._scored(job))
             self.workshop.folder.mkdir(parents=True, exist_ok=True)
             with whole_or_nothing(self.file) as path:
                 path.write_text(json.dumps(self.known, indent=2) + "\n", encoding="utf-8")
         start, per_row, dev = self.known[key]
         return start, per_row, dev
+
+    def _tell(self) -> None:
+        """Why nothing is seen for a while; once."""
+        if not self._told:
+            Display("clock").say("Timing each recipe on a few rows ...")
+        self._told = True
 
     def _timed(self, job: Job) -> tuple[float, float]:
         """Two short runs on a few rows: what one costs whatever it does, and what each row of a step adds."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from isotrope.evaluation.data.places import MissingDataError
 from isotrope.evaluation.tasks import Task, open_task
-from isotrope.io.durations import shown_duration
+from isotrope.io.durations import rough_duration
 from isotrope.io.errors import IsotropeError, one_line
 from isotrope.io.progress import Display
 from isotrope.papers.budgets import Clock, within
@@ -178,7 +178,7 @@ class _Plan:
         """Does what is not done yet, one job after another, and tells how far it is."""
         display, left = Display("reproduce"), [job for job in self.all_jobs if not self._is_done(job)]
         if sum(job.recipe is not None for job in left) >= WORTH_TIMING:
-            display.say(f"{len(left)} of {len(self.all_jobs)} to do, about {shown_duration(self.seconds())}")
+            display.say(f"{len(left)} of {len(self.all_jobs)} to do, about {rough_duration(self.seconds())}")
         for job in self.all_jobs:
             if job not in left:
                 self.workshop.tidy(job)

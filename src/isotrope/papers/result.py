@@ -13,7 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from isotrope.evaluation.results.printing import Printable, many
-from isotrope.io.durations import shown_duration
+from isotrope.io.durations import rough_duration
 from isotrope.papers.points import Points
 from isotrope.papers.published import Budget, Column, Published, Row, Value
 
@@ -141,7 +141,7 @@ class Reproduction(Printable):
         if self.setting.budget == "quick":
             yield "A quick budget only shows that everything runs; its figures say little about the methods."
         if self.seconds:
-            yield f"Left to train: about {shown_duration(self.seconds)}."
+            yield f"Left to train: about {rough_duration(self.seconds)}."
         elif self.seconds is not None and not any(one.problem and one.wanted for one in self.rows):
             yield "Everything is trained."
         if self.absent:
