@@ -118,6 +118,33 @@ def test_enough_text_is_judged(small: str, tmp_path: Path) -> None:
     assert run.outcome.kept == ("tuned" if (tmp_path / "run" / "tried").exists() is False else "untuned")
 
 
+@pytest.mark.parametrize("kept", ["tuned", "untuned"])
+def test_the_verdict_is_of_the_tuned_encoder_whether_it_is_kept_or_not(kept: Any, small: str, tmp_path: Path) -> None:
+    text = [f"{first} {second}" for first in TEXTS[:40] for second in TEXTS[40:70]]
+    run = isotrope.train(text, "smooth", small, tmp_path / "run")
+    tuned = run.verdict
+    assert tuned is not None
+    if kept == "untuned":  # as a run without a recipe does
+        (tmp_path / "run" / "encoder").rename(tmp_path / "run" / "tried")
+        Outcome("untuned", "It is not better.").write(tmp_path / "run")
+        run = replace(run, encoder=isotrope.load(small, pooling="mean"))
+    assert run.verdict is not None
+    assert run.verdict.together is not None
+    assert run.verdict.together.kept < 100
+    assert run.verdict.together == tuned.together
+
+
+def test_repeated_texts_do_not_count_as_text_to_judge_by(small: str, tmp_path: Path) -> None:
+    text = [f"{first} {second}" for first in TEXTS[:30] for second in TEXTS[40:70]]  # 900 different ones
+    run = isotrope.train([*text, *text], "smooth", small, tmp_path / "run")
+    assert run.verdict is None
+    more = [f"{first} {second}" for first in TEXTS[:34] for second in TEXTS[40:70]]
+    judged = isotrope.train([*more, *more], "smooth", small, tmp_path / "more").verdict
+    assert judged is not None
+    assert judged.together is not None
+    assert judged.together.texts >= 100
+
+
 def test_a_purpose_needs_no_recipe_beside_it(tmp_path: Path) -> None:
     with pytest.raises(IsotropeError, match="purpose= is for runs without a recipe"):
         isotrope.train(TEXTS, "simcse", purpose="topics", output=tmp_path / "run")

@@ -47,6 +47,13 @@ def test_figures_are_those_of_the_students_vectors(small: str) -> None:
     assert "held_out_loss" not in Monitor(monitor.batch, False, monitor.evaluated).figures(learner)
 
 
+def test_a_loss_against_a_queue_that_fills_up_is_not_compared_over_time(small: str) -> None:
+    learner, monitor = monitored("simcse", small, **{"queue.size": 16})
+    assert "held_out_loss" not in monitor.figures(learner)
+    learner, monitor = monitored("simcse", small)
+    assert "held_out_loss" in monitor.figures(learner)
+
+
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 def test_a_development_score_is_computed_as_the_run_computes(precision: str, small: str) -> None:
     seen: list[str] = []

@@ -21,7 +21,7 @@ from isotrope.evaluation.provenance import training_text
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences, read_sentences
 from isotrope.training.automatic import Outcome
-from isotrope.training.leaderboard import NO_TIME, Figures, Trial, ranked
+from isotrope.training.leaderboard import NO_TIME, Figures, Trial, Tuning, ranked
 from isotrope.training.tuning import tune
 from isotrope.training.tuning_progress import Progress
 
@@ -215,6 +215,17 @@ def test_the_order_of_the_leaderboard() -> None:
     names = [one.recipe for one in ranked(given)]
     assert names == ["better", "shorter", "longer", "unclear", "worse", "failed"]
     assert given[0].judgement == NO_TIME
+
+
+def test_each_change_stands_beside_its_own_judgement() -> None:
+    apart = {"pairs_told_apart": "no clear difference", "details": -2.0, "details_told_apart": "worse"}
+    figures = Figures("better", "better", "worse", 2.0, 0.0, 90.0, 0.6, **apart)
+    outcome = Outcome("tuned", "It is better.", "Mind the details.")
+    trial = Trial("smooth", 0, "smooth", 0, 1.0, figures, None, outcome, 1.0)
+    found = Tuning(Path("run"), isotrope.load(), "small", [trial], outcome, "", 60.0, 1.0)
+    shown = str(found)
+    for cell in ("+2.0, better", "+0.6, unclear", "-2.0, worse", "Mind the details."):
+        assert cell in shown
 
 
 def test_merit_depends_on_the_purpose() -> None:

@@ -12,7 +12,7 @@ from isotrope.encoders.loading import encoder_folder
 from isotrope.io.errors import IsotropeError
 from isotrope.io.names import RUN
 from isotrope.text.corpus import ABOUT
-from isotrope.training.automatic import Outcome
+from isotrope.training.automatic import TRIED, Outcome
 from isotrope.training.leaderboard import Trial, Tuning, ranked
 from isotrope.training.record import Record, read_verdict
 from isotrope.training.result import Run
@@ -75,7 +75,7 @@ class RunFacts:
     @property
     def tuned(self) -> Path:
         """The encoder that was tuned, kept or not."""
-        tried = self.run / "tried"
+        tried = self.run / TRIED
         return tried if not self.kept and tried.is_dir() else self.run / "encoder"
 
     @property

@@ -15,6 +15,7 @@ from isotrope.text import bundled_sentences
 from isotrope.training.run_folder import read_json, undamaged
 
 OUTCOME = "outcome.json"
+TRIED = "tried"  # where the encoder of a run is that was not kept
 RAW, SENTENCE_ENCODER = "raw", "smooth"  # recipes: docs/domains.md has why these
 ALIKE = 0.4  # mean cosine of sentences that have nothing to do with each other; a raw encoder's is above it
 SENTENCES = 300
@@ -75,8 +76,7 @@ def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose
     """
     if scores is not None:
         better = scores["after"] > scores["before"]
-        said = f"Spearman x 100 on the development set: {scores['before']:.2f} before, {scores['after']:.2f} after"
-        return Outcome("tuned" if better else "untuned", said)
+        return Outcome("tuned" if better else "untuned", development_scores(scores))
     if compared is None:
         return Outcome("tuned", UNJUDGED) if raw else Outcome("untuned", UNJUDGED, MORE)
     if raw:
@@ -90,3 +90,8 @@ def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose
         return Outcome("untuned", because, MORE)
     cost = purpose == "both" and compared.details is not None and compared.details.judgement == "worse"
     return Outcome("tuned", because, DETAILS if cost else "")
+
+
+def development_scores(scores: dict[str, float]) -> str:
+    """Both of them, in words."""
+    return f"Spearman x 100 on the development set: {scores['before']:.2f} before, {scores['after']:.2f} after"

@@ -32,6 +32,9 @@ class Figures:
     words: float | None
     neighbours_kept: float | None  # per cent
     mrr: float | None
+    pairs_told_apart: str = "no clear difference"  # by `mrr` alone
+    details: float | None = None
+    details_told_apart: str = "no clear difference"
 
     @classmethod
     def of(cls, found: Comparison) -> Figures:
@@ -45,6 +48,9 @@ class Figures:
             round(one.words.change, 4) if one else None,
             round(one.kept, 4) if one else None,
             round(sum(changes) / len(changes), 4) if changes else None,
+            found.pairs_told_apart,
+            round(found.details.change, 4) if found.details else None,
+            found.details.judgement if found.details else "no clear difference",
         )
 
     def merit(self, purpose: Purpose, *, raw: bool) -> float:
@@ -180,7 +186,8 @@ class Tuning(Printable):
         """Which encoder is kept, and why."""
         if self.best:
             steps = f", {many(self.best.steps, 'step')}" if self.best.steps else ""
-            return f"Kept: {self.best.recipe}{steps}.\n{self.outcome.because}\n{self.beside}".rstrip()
+            said = [f"Kept: {self.best.recipe}{steps}.", self.outcome.because, self.outcome.advice, self.beside]
+            return "\n".join(filter(None, said))
         scored = any(one.dev for one in self.trials)
         grades = "more graded pairs" if scored else "a development set of a hundred pairs that you graded yourself"
         return (
@@ -213,14 +220,14 @@ class Tuning(Printable):
         table = Table(title=escape(title), title_justify="left")
         scored = any(one.dev for one in self.trials)
         table.add_column("Recipe")
-        for heading in ("Steps", "Seconds", "Kept together", "Told apart", "Neighbours kept"):
+        for heading in ("Steps", "Seconds", "Kept together", "Told apart", "Similar told apart", "Neighbours kept"):
             table.add_column(heading, justify="right")
         if scored:
             table.add_column("Spearman x 100", justify="right")
         table.add_column("Judgement")
         for one in self.trials:
             found = one.figures
-            cells = list(_cells(found)) if found else [""] * 3
+            cells = list(_cells(found)) if found else [""] * 4
             dev = ([f"{one.dev['before']:.2f} -> {one.dev['after']:.2f}"] if one.dev else [""]) if scored else []
             numbers = [f"{one.steps:,}" if one.steps else "", f"{one.seconds:.1f}" if one.seconds else ""]
             bold = "[bold]" if one is self.best else ""
@@ -229,8 +236,12 @@ class Tuning(Printable):
 
 
 def _cells(found: Figures) -> Iterator[str]:
-    """Both grains, each with what the judge says of it, and the share of neighbours that stay."""
-    for change, judgement in ((found.cohesion, found.kept_together), (found.mrr, found.told_apart)):
+    """Each change with what the judge says of it, and the share of neighbours that stay."""
+    for change, judgement in (
+        (found.cohesion, found.kept_together),
+        (found.mrr, found.pairs_told_apart),
+        (found.details, found.details_told_apart),
+    ):
         said = "unclear" if judgement == "no clear difference" else judgement
         yield "" if change is None else f"{change:+.1f}, {said}"
     yield "" if found.neighbours_kept is None else f"{found.neighbours_kept:.0f}%"

@@ -55,7 +55,7 @@ class Monitor:
             "effective_rank": float(effective_rank(vectors)) if bool(vectors.isfinite().all()) else math.nan,
             "mean_cosine": float(mean_cosine(vectors)),
         }
-        if self.held_out:
+        if self.held_out and learner.queue is None:  # which fills up on the way, and with it the loss
             found["held_out_loss"] = loss
         if self.score is not None:
             encoder = self.evaluated()

@@ -11,11 +11,12 @@ from typing import Any
 from isotrope.encoders import Encoder, ForeignEncoder, load
 from isotrope.encoders.precision import encoding_in
 from isotrope.evaluation import Comparison, compare
+from isotrope.io.durations import rough_duration
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.corpus import Corpus
 from isotrope.text.sources import text_columns
-from isotrope.training.automatic import Outcome
+from isotrope.training.automatic import TRIED, Outcome, development_scores
 from isotrope.training.run_folder import LOG, stage_folders
 from isotrope.training.run_log import read_log
 from isotrope.training.stage_text import held_out_of
@@ -23,9 +24,9 @@ from isotrope.training.stage_text import held_out_of
 LABEL_FREE = ("alignment", "uniformity", "effective_rank", "mean_cosine", "held_out_loss")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Run:
-    """A finished run.
+    """A finished run. `print` shows in a few lines what it was and what came of it.
 
     Attributes:
         folder: the run folder, with `recipe.toml`, `log.jsonl` and the saved encoder.
@@ -44,6 +45,15 @@ class Run:
     scores: dict[str, float] | None
     seconds: float
     start: Any
+
+    def __repr__(self) -> str:
+        recipe = self.recipe.full_name.removesuffix(":paper")
+        lines = [f"{recipe} on {self.model}: {rough_duration(self.seconds)}", f"Folder: {self.folder}"]
+        if self.outcome:
+            lines += [f"Kept: the {self.outcome.kept} encoder", self.outcome.because]
+        elif self.scores:
+            lines += [development_scores(self.scores)]
+        return "\n".join(lines)
 
     def encode(self, sentences: Any, **options: Any) -> Any:
         """`Encoder.encode` of the tuned encoder."""
@@ -92,17 +102,22 @@ class Run:
 
     @cached_property
     def verdict(self) -> Comparison | None:
-        """Whether the tuned encoder is better than the one it started from, without labels.
+        """Whether the tuned encoder, kept or not, is better than the one it started from, without labels.
 
         It is found on the rows that were held out, and only when asked for; None where they are too few for a verdict,
         or where a development set was given, whose `scores` tell more.
         """
-        return None if self.scores else judged(self.folder, self.recipe, load(self.start), self.encoder)
+        return None if self.scores else judged(self.folder, self.recipe, load(self.start), self._tuned)
 
     @property
     def outcome(self) -> Outcome | None:
         """What became of a run without a recipe; None where one was given."""
         return Outcome.read(self.folder)
+
+    @property
+    def _tuned(self) -> Encoder:
+        """What the recipe made; `encoder` is what was kept."""
+        return load(self.folder / TRIED) if self.outcome and self.outcome.kept == "untuned" else self.encoder
 
     @property
     def _about(self) -> dict[str, Any]:

@@ -33,7 +33,7 @@ from isotrope.training.assemble import (
     make_learner,
     probe,
 )
-from isotrope.training.automatic import Outcome, Purpose, decide, is_raw
+from isotrope.training.automatic import TRIED, Outcome, Purpose, decide, is_raw
 from isotrope.training.bar import RunBar
 from isotrope.training.checkpoints import UnwrittenError, writing
 from isotrope.training.frozen import FrozenEncoders
@@ -143,7 +143,7 @@ class Session:
             outcome.write(self.folder)
         if outcome.kept == "tuned":
             return tuned
-        self.save(tuned, self.folder / "tried")
+        self.save(tuned, self.folder / TRIED)
         return start
 
     def _outcome(self, start: Encoder, tuned: Encoder, scores: dict[str, float] | None) -> Outcome:

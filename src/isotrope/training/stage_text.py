@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isotrope.encoders import Encoder
+from isotrope.evaluation.label_free.neighbourhoods import FEWEST
 from isotrope.io.atomic import whole_folder
 from isotrope.io.errors import IsotropeError
 from isotrope.io.progress import Display
@@ -27,6 +28,8 @@ from isotrope.training.text_views import made_columns, with_text_views
 
 MONITORED_ROWS = 256  # of which the label-free figures are taken
 JUDGED_ROWS = 1000  # by whose neighbourhoods a fit is judged
+ONE_IN = 10  # rows that are held out for that
+WANTED = FEWEST + FEWEST // 2  # of them at least: some may be too much alike
 MEASURED_ROWS = 10_000  # whose length is looked at
 PIECES, UNKNOWN = 1.8, 0.05  # tokens of a word, and share of unknown ones, above which a vocabulary does not fit
 LONGEST_WORD = 15  # letters of an average word, beyond which it is no word
@@ -114,9 +117,14 @@ def told_already() -> Iterator[None]:
 
 def held_out_of(corpus: Corpus, *, fitted: bool) -> list[int]:
     """Rows that a stage never learns from; more of them where a fit is judged by the neighbourhoods of its text."""
-    if not fitted or len(corpus) < JUDGED_ROWS:  # of which a tenth would be too few for a judgement
+    if not fitted or corpus.counts.distinct < JUDGED_ROWS:  # of which a tenth would be too few for a judgement
         return held_out_rows(corpus, MONITORED_ROWS)
-    return held_out_rows(corpus, JUDGED_ROWS, one_in=10)
+    return held_out_rows(corpus, JUDGED_ROWS, one_in(corpus))
+
+
+def one_in(corpus: Corpus) -> int:
+    """One text in how many is held out to judge by: of little text more, since a hundred different ones are needed."""
+    return min(ONE_IN, max(2, corpus.counts.distinct // WANTED))
 
 
 def strange_text(survey: Survey, reader: Encoder) -> Iterator[str]:

@@ -19,11 +19,9 @@ from isotrope.text.plan import held_out_rows
 from isotrope.text.sources import Source
 from isotrope.text.survey import Survey
 from isotrope.text.units import Unit, Units
-from isotrope.training.stage_text import JUDGED_ROWS, PLAIN, build_text, strange_text
+from isotrope.training.stage_text import JUDGED_ROWS, PLAIN, build_text, one_in, strange_text
 
 LEARNT = "text.parquet"
-ONE_IN = 10  # rows that are held out
-WANTED = FEWEST + FEWEST // 2  # of little text, more: a hundred are needed, and some are alike
 
 
 class TuningText(NamedTuple):
@@ -52,7 +50,7 @@ def read_tuning_text(
     survey = Survey()
     build_text(sources, PLAIN, folder / "corpus", column, None, survey, resume=resume)
     corpus = Corpus(folder / "corpus")
-    rows = held_out_rows(corpus, JUDGED_ROWS, min(ONE_IN, max(2, len(corpus) // WANTED)))
+    rows = held_out_rows(corpus, JUDGED_ROWS, one_in(corpus))
     units = Units(unit, lambda texts: reader.too_long(texts, None))
     given = ({"text": text} for text in corpus.rows(rows)["text"]) if rows else iter(())
     texts = [row["text"] for row in units.rows("the held-out text", given)]

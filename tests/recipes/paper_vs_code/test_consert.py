@@ -208,7 +208,7 @@ def test_early_stopping_is_on_the_best_score(tiny: str, tmp_path: Path) -> None:
     """Falls between ever new bests are forgiven, unlike in SG's code."""
     coming = iter([20, 30, 29, 31, 30, 32, 31, 30, 29, 28])
     settings = {"training.steps": 9, "training.patience": 3}
-    loop = loop_of("consert:official", tiny, tmp_path, lambda encoder: float(next(coming)), **settings)
+    loop = loop_of("consert:official", tiny, tmp_path, lambda encoder: {"spearman": float(next(coming))}, **settings)
     loop.run()
     assert loop.step == 8
     assert loop.best_step == 5

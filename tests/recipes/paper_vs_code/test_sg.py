@@ -270,7 +270,7 @@ def test_early_stopping(variant: str, scores: list[int], last: int, left: int, t
     """Endurance 3 here. Code: counts drops against the score before, never begins anew, and leaves the last weights."""
     coming = iter(scores)
     settings = {"training.steps": 9, "training.patience": 3, "training.learning_rate": 1e-3}
-    loop = loop_of(f"sg-opt:{variant}", tiny, tmp_path, lambda encoder: float(next(coming)), **settings)
+    loop = loop_of(f"sg-opt:{variant}", tiny, tmp_path, lambda encoder: {"spearman": float(next(coming))}, **settings)
     loop.run()
     assert loop.step == last
     weights = load_file(tmp_path / f"checkpoint-{left}" / "model.safetensors")

@@ -188,9 +188,14 @@ class Comparison(Printable):
         return self.together.judgement if self.together else "no clear difference"
 
     @property
+    def pairs_told_apart(self) -> Judgement:
+        """Whether the two of a pair find each other better than before; kinds of pairs that disagree say nothing."""
+        return judge(list(self.differences.values())) if self.differences else "no clear difference"
+
+    @property
     def told_apart(self) -> Judgement:
-        """Whether what belongs to one text finds it better than before; kinds of pairs that disagree say nothing."""
-        told = judge(list(self.differences.values())) if self.differences else "no clear difference"
+        """Whether what belongs to one text finds it better than before: pairs, and texts with words removed."""
+        told = self.pairs_told_apart
         if self.details and self.details.judgement == "worse":
             return "no clear difference" if told == "better" else "worse"
         return told
