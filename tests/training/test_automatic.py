@@ -16,7 +16,7 @@ from isotrope.evaluation.label_free.neighbourhoods import Shift, Together
 from isotrope.evaluation.label_free.verdict import MRRDifference
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
-from isotrope.training.automatic import DETAILS, MORE, Outcome, decide, is_raw, recipe_for
+from isotrope.training.automatic import DETAILS, MORE, UNJUDGED, Outcome, decide, is_raw, recipe_for
 
 UP, DOWN, FLAT = Shift(40, 45, 4, 6), Shift(40, 35, -6, -4), Shift(40, 40, -1, 1)
 APART = {"halves": MRRDifference(5, 4, 6)}
@@ -42,6 +42,12 @@ def test_what_an_encoder_is_like_decides(minilm: isotrope.Encoder) -> None:
     assert is_raw(raw)
     assert not is_raw(minilm)
     assert (recipe_for(raw, "both"), recipe_for(minilm, "topics")) == ("raw", "smooth:topics")
+
+
+def test_little_text_is_not_believed_about_a_sentence_encoder() -> None:
+    assert decide(None, compared(UP, FLAT), "both", raw=False, enough=False) == Outcome("untuned", UNJUDGED, MORE)
+    assert decide(None, compared(UP, FLAT), "both", raw=True, enough=False).kept == "tuned"
+    assert decide({"before": 1.0, "after": 2.0}, None, "both", raw=False, enough=False).kept == "tuned"
 
 
 def test_only_what_is_better_is_kept() -> None:

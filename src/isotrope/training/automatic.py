@@ -68,8 +68,12 @@ class Outcome:
             return found
 
 
-def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose: Purpose, *, raw: bool) -> Outcome:
+def decide(
+    scores: dict[str, float] | None, compared: Comparison | None, purpose: Purpose, *, raw: bool, enough: bool = True
+) -> Outcome:
     """The tuned encoder is kept where a development set, or else the judge, says that it is better.
+
+    What little text, not `enough`, says about a sentence encoder is not believed (docs/domains.md).
 
     All is alike to a raw encoder, so the cohesion of its neighbourhoods is no measure; what its neighbours have in
     common with the words of the text is: there what was tuned is kept unless neighbours are less alike in their words.
@@ -77,7 +81,7 @@ def decide(scores: dict[str, float] | None, compared: Comparison | None, purpose
     if scores is not None:
         better = scores["after"] > scores["before"]
         return Outcome("tuned" if better else "untuned", development_scores(scores))
-    if compared is None:
+    if compared is None or not (raw or enough):
         return Outcome("tuned", UNJUDGED) if raw else Outcome("untuned", UNJUDGED, MORE)
     if raw:
         kept = compared.together is None or compared.together.words.judgement != "worse"

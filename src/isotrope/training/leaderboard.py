@@ -98,11 +98,12 @@ class Trial:
         purpose: Purpose,
         *,
         raw: bool,
+        enough: bool,
     ) -> Trial:
         """A trial by its development scores, or else by the judge."""
         figures = Figures.of(found) if found else None
         merit = scores["after"] if scores else figures.merit(purpose, raw=raw) if figures else 0.0
-        outcome = decide(scores, found, purpose, raw=raw)
+        outcome = decide(scores, found, purpose, raw=raw, enough=enough)
         return cls(planned.name, rung, folder, steps, 0.0, figures, scores, outcome, merit)
 
     @property

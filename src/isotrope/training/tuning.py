@@ -232,7 +232,9 @@ class _Search:
             scores = {"before": self.progress.before, "after": round(self.score(run.encoder)["spearman"], 2)}
         judged = self.text.judged
         found = compare(self.start, run.encoder, judged) if judged else None
-        return Trial.judged(planned, rung, name, run.steps, scores, found, self.purpose, raw=self.raw)
+        return Trial.judged(
+            planned, rung, name, run.steps, scores, found, self.purpose, raw=self.raw, enough=self.text.enough
+        )
 
     def _trained(self, candidate: Candidate, there: Path, chosen: dict[str, Any]) -> Run:
         """A trial that can't be resumed, for what is damaged in it, would be lost to the choice: it begins anew."""

@@ -31,6 +31,7 @@ class TuningText(NamedTuple):
     learnt: int
     learnt_sample: list[str]
     judged: list[str]
+    enough: bool  # to trust the judge with a sentence encoder
 
 
 def read_tuning_text(
@@ -68,7 +69,9 @@ def read_tuning_text(
     _write(corpus, left, folder / LEARNT)  # also where it is there: it may have been damaged since
     about = round(len(left) * len(texts) / len(rows)) if rows else len(left)  # where documents are split, more
     sample: list[str] = corpus.rows(left[:FEWEST].tolist())["text"]
-    return TuningText(folder / LEARNT, about, sample, texts if distinct >= FEWEST else [])
+    return TuningText(
+        folder / LEARNT, about, sample, texts if distinct >= FEWEST else [], corpus.counts.distinct >= JUDGED_ROWS
+    )
 
 
 def _write(corpus: Corpus, rows: IntArray, file: Path) -> None:
