@@ -70,6 +70,13 @@ def test_a_large_text_is_looked_at_in_part_and_sampled_from_all_of_that(monkeypa
 
 
 def test_it_is_kept_with_the_corpus(tmp_path: Path) -> None:
+def test_of_a_very_long_text_the_beginning_is_sampled() -> None:
+    found = Survey()
+    list(found.rows_of([{"a": "A dog barks. " * 200_000, "b": "A cat."}], ("a", "b")))
+    (excerpt,) = found.sample
+    assert len(excerpt) == survey.EXCERPT + len("\0A cat.")  # the other column is still there
+
+
     found = Survey()
     build_corpus([["A dog.", None, "A dog."]], ("text",), tmp_path / "corpus", survey=found)
     assert '"survey": {\n    "rows": 3,\n    "blank": 1' in (tmp_path / "corpus" / "corpus.json").read_text()

@@ -14,6 +14,7 @@ from sentence_transformers.util import quantize_embeddings
 from torch import Tensor, nn
 
 from isotrope.encoders.backbone import Backbone, EmbeddingView
+from isotrope.encoders.long_texts import beginning
 from isotrope.encoders.packing import Batch, lay_out
 from isotrope.encoders.pieces import in_pieces
 from isotrope.encoders.pooling import OWN, Pooling, mix
@@ -144,7 +145,8 @@ class Encoder(Similarities, nn.Module):
     def tokenize(self, sentences: Sequence[str], max_length: int | None = None) -> list[list[int]]:
         """Token ids of each sentence, specials included, cut at `max_length` or else `max_seq_length`."""
         longest = min(max_length or self.max_seq_length, self.max_seq_length)
-        encoded = self.tokenizer(list(sentences), truncation=True, max_length=longest, return_attention_mask=False)
+        texts = [beginning(self.tokenizer, text, longest) for text in sentences]
+        encoded = self.tokenizer(texts, truncation=True, max_length=longest, return_attention_mask=False)
         self.truncated += sum(bool(one.overflowing) for one in encoded.encodings or ())
         ids: list[list[int]] = encoded["input_ids"]
         return ids
@@ -152,7 +154,8 @@ class Encoder(Similarities, nn.Module):
     def too_long(self, sentences: Sequence[str], max_length: int | None = None) -> list[bool]:
         """Of each sentence, whether `tokenize` would cut it."""
         longest = min(max_length or self.max_seq_length, self.max_seq_length)
-        encoded = self.tokenizer(list(sentences), truncation=False, return_attention_mask=False, verbose=False)
+        texts = [beginning(self.tokenizer, text, longest) for text in sentences]
+        encoded = self.tokenizer(texts, truncation=False, return_attention_mask=False, verbose=False)
         return [len(ids) > longest for ids in encoded["input_ids"]]
 
     def batch(self, sentences: Sequence[str]) -> Batch:

@@ -19,6 +19,7 @@ from isotrope.text.placeholders import is_placeholder
 
 LOOKED_AT = 100_000  # rows; of the others only how many they are, and how many are blank
 IDENTIFIED = 500  # texts whose language is looked at
+EXCERPT = 2_000  # characters of each of them
 LONG_ENOUGH, SURE = 20, 0.8  # letters that a language takes to be known by, and how sure that must be
 RARE = 0.02  # share of the texts below which a language is not named
 MUCH = {
@@ -45,7 +46,7 @@ class Survey:
     looked_at: int = 0  # rows with text of which the following is known
     markup: int = 0
     placeholders: Counter[str] = field(default_factory=Counter)
-    sample: list[str] = field(default_factory=list)  # texts, each as likely as any other
+    sample: list[str] = field(default_factory=list)  # beginnings of texts, each as likely as any other
     _texts: set[bytes] = field(default_factory=set)
     _near: set[bytes] = field(default_factory=set)
     _chance: random.Random = field(default_factory=lambda: random.Random(0))
@@ -134,7 +135,7 @@ class Survey:
                 self.placeholders[text] += 1
         place = len(self.sample) if len(self.sample) < IDENTIFIED else self._chance.randrange(self.looked_at)
         if place < IDENTIFIED:
-            self.sample[place : place + 1] = [whole]
+            self.sample[place : place + 1] = ["\0".join(text[:EXCERPT] for text in texts)]
 
 
 def _bare(text: str) -> str:
