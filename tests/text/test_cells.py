@@ -22,7 +22,7 @@ def test_missing(value: Any) -> None:
 @pytest.mark.parametrize("value", [0, 1.5, False, b"", [], {}, Decimal("sNaN"), np.zeros(3), math.inf])
 def test_neither_missing_nor_text(value: Any) -> None:
     assert not is_missing(value)
-    with pytest.raises(IsotropeError, match=r"^row 3 holds .*, not text$"):
+    with pytest.raises(IsotropeError, match=r"^row 3 holds .*, not text($|; put nested fields)"):
         cell_text(value, "row 3")
 
 
@@ -45,3 +45,11 @@ def test_text() -> None:
     with pytest.raises(IsotropeError, match=r"x holds '\\ud83d', half a character; write it as a pair"):
         cell_sentence("a\ud83d", "x")
     assert cell_text("a\ud83d", "x") == "a\ud83d"
+
+
+def test_a_nested_field_is_shown_in_short_with_what_to_do() -> None:
+    given = {"title": "3d printing", "body": "This could be a longer text about it."}
+    with pytest.raises(
+        IsotropeError, match=r"holds \{'title': '3d pri ... .* about it.'\}, not text; put nested fields into"
+    ):
+        cell_text(given, "row 1")

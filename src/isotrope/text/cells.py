@@ -6,7 +6,7 @@ import math
 from numbers import Real
 from typing import Any
 
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, one_line
 
 MISSING_TYPES = ("NAType", "NaTType")  # pandas', which need not be installed
 
@@ -34,7 +34,8 @@ def cell_text(value: Any, where: str) -> str | None:
     if is_missing(value):
         return None
     if not isinstance(value, str):
-        raise IsotropeError(f"{where} holds {value!r:.40}, not text")
+        nested = "; put nested fields into columns of their own first" if isinstance(value, dict | list) else ""
+        raise IsotropeError(f"{where} holds {one_line(repr(value), 40)}, not text{nested}")
     return value
 
 
