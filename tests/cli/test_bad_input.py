@@ -42,6 +42,10 @@ BAD = {
     "no column with text; it has: id, score": ("encode", "numbers.csv", *TO),
     "header.csv: no sentences in it": ("encode", "header.csv", *TO),
     "unknown kind of file; one of .txt, .csv, .tsv, .jsonl, .parquet": ("encode", "words.docx", *TO),
+    "a folder, but a file is needed; give the files in it, such as folder/*.txt": ("train", "folder", "-o", "x"),
+    "--join joins several columns; name them with --columns": ("encode", "good.csv", *TO, "--join", " "),
+    "give --column or --columns, not both": ("encode", "good.csv", *TO, "--column", "id", "--columns", "id,title"),
+    "a development set in --dev, or tasks in --tasks": ("sweep", "simcse", "good.txt", "--grid", "training.seed=1,2"),
     "plain text has no columns": ("encode", "good.txt", "--column", "text", *TO),
     "standard input: no sentences": ("encode", "-", *TO),
     # encode: the output

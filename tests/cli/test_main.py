@@ -27,6 +27,17 @@ def test_help_and_version_do_not_wait_for_torch(arguments: list[str]) -> None:
     assert f"isotrope {isotrope.__version__}" in done.stdout or "Usage: isotrope" in done.stdout
 
 
+@pytest.mark.parametrize("verb", ["cluster", "duplicates"])
+def test_an_output_that_can_not_be_written_does_not_wait_for_torch(verb: str, tmp_path: Path) -> None:
+    (tmp_path / "x.txt").write_text("A dog barks.\n")
+    code = (
+        "import sys; sys.modules.update(dict.fromkeys(('torch', 'transformers', 'scipy', 'pyarrow', 'numpy')))\n"
+        f"from isotrope.cli import main; main(['{verb}', 'x.txt', '-o', 'c.csv'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (2, "Error: c.csv: the output's name must end in .parquet\n")
+
+
 def test_without_a_command_it_shows_what_there_is(run: Run) -> None:
     done = run()
     assert done.code == 0

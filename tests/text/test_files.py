@@ -15,6 +15,7 @@ from pyarrow import parquet
 
 from isotrope.io.errors import IsotropeError
 from isotrope.text import Counts, read_sentences, read_table
+from isotrope.text.files import file_kind, stream_rows
 
 
 def as_txt(sentences: list[str]) -> bytes:
@@ -291,6 +292,10 @@ def test_a_folder_is_no_file(tmp_path: Path) -> None:
     folder.mkdir()
     with pytest.raises(IsotropeError, match="a folder, but a file is needed"):
         list(read_sentences(folder))
+    with pytest.raises(IsotropeError, match=r"a folder, .*; give the files in it, such as .*/\*\.txt$"):
+        file_kind(tmp_path)
+    with pytest.raises(IsotropeError, match="unknown kind of file"):  # what others sent says nothing about this disk
+        list(stream_rows(io.BytesIO(b""), str(tmp_path)))
 
 
 def test_rows_keep_all_their_columns_and_blank_lines_are_no_rows(tmp_path: Path) -> None:

@@ -48,6 +48,7 @@ def test_the_line_names_what_there_is_and_what_will_hurt() -> None:
     (only,) = looked_at(bundled_sentences()[:50]).lines()
     assert only.startswith("read 50 rows")
     assert ":" not in only.split(";")[0]
+    assert next(looked_at(["A dog barks."]).lines()).split(";")[0] == "read 1 row"
 
 
 def test_languages_are_found() -> None:

@@ -34,6 +34,9 @@ def test_what_is_cut_off_is_counted(small: str, tmp_path: Path, capsys: pytest.C
     said = capsys.readouterr().err
     assert "10 texts, not split into sentences" in said
     assert "10 of 10 texts are longer than 32 tokens; the rest of them is not read" in said
+    short = [f"Dog {i} barks." for i in range(9)]
+    train([DOCUMENTS[0], *short], "simcse", small, tmp_path / "one", steps=1, set=SETTINGS, unit="document")
+    assert "1 of 10 texts is longer than 32 tokens; the rest of it is not read" in capsys.readouterr().err
 
 
 def test_of_a_large_corpus_some_rows_are_looked_at(

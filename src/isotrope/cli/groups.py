@@ -9,6 +9,9 @@ from isotrope.cli import console
 from isotrope.cli.models import check_models
 from isotrope.cli.options import AsJson, Force
 from isotrope.cli.tables import ModelName, TableFile, reads_a_table
+from isotrope.io.atomic import check_output
+
+TABLES = (".parquet",)
 
 Whole = Annotated[
     bool, typer.Option("--whole", help="Include greetings, signatures and placeholders, which are ignored otherwise.")
@@ -58,6 +61,8 @@ def duplicates(
 
     [dim]Example:[/] isotrope duplicates tickets.csv --column Subject --output marked.parquet
     """
+    if output is not None:  # before torch, which takes seconds to import
+        check_output(output, TABLES, force=force)
     check_models([model])
     from isotrope.retrieval.duplicates import duplicates as find
 
@@ -87,6 +92,8 @@ def cluster(
 
     [dim]Example:[/] isotrope cluster tickets.csv --columns Subject,Body --join ". "
     """
+    if output is not None:  # before torch, which takes seconds to import
+        check_output(output, TABLES, force=force)
     check_models([model])
     from isotrope.retrieval.clustering import cluster as find
 

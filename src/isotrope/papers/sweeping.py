@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from isotrope import recipes
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, as_typed
 from isotrope.io.hashes import digest
 from isotrope.papers.published import Budget, Column, Making, Picture, Published, Row
 from isotrope.papers.reproduction import reproduce
@@ -82,7 +82,8 @@ def grid_table(recipe: str, grid: Grid, dev: str | None, tasks: Sequence[str]) -
     """The table of a sweep, with nothing published in it. Every combination is checked before the first is run."""
     columns = [*([Column(name=f"{dev}, dev", task=dev, split="dev")] if dev else []), *_columns(tasks)]
     if not columns:
-        raise IsotropeError("nothing to measure: give a development set in dev=, or tasks in tasks=", argument="tasks=")
+        dev_option, tasks_option = as_typed("dev="), as_typed("tasks=")
+        raise IsotropeError(f"nothing to measure: give a development set in {dev_option}, or tasks in {tasks_option}")
     if not grid or not all(len(values) for values in grid.values()):
         raise IsotropeError(
             "no values to try: give a grid such as objective.temperature=0.01,0.05,0.1", argument="grid="

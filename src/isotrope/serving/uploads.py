@@ -7,7 +7,7 @@ from typing import Any
 
 from isotrope.io.errors import IsotropeError
 from isotrope.text.cells import cell_sentence, is_missing
-from isotrope.text.files import Row, check_columns, file_kind, stream_rows
+from isotrope.text.files import Row, check_columns, named_kind, stream_rows
 from isotrope.text.markup import strip_markup
 from isotrope.text.sources import TEXT_COLUMNS
 
@@ -21,7 +21,7 @@ def texts_of(name: str, content: str, column: str | None = None, *, most: int) -
     >>> texts_of("x.csv", "id,body\\n1,A dog barks.\\n2,\\n3,<p>A dog barks.</p>\\n", most=10)["texts"]
     ['A dog barks.']
     """
-    if file_kind(name) not in TAKEN:
+    if named_kind(name) not in TAKEN:
         raise IsotropeError(f"{name}: a file of .{', .'.join(TAKEN)} is needed here")
     plain = name.lower().removesuffix(".gz")  # a browser has unpacked nothing
     if plain != name.lower():

@@ -12,6 +12,7 @@ import csv
 import gzip
 import io
 import json
+import os
 import re
 import shutil
 import sys
@@ -27,6 +28,7 @@ from isotrope.io.errors import IsotropeError, nearest, reason
 from isotrope.text.frames import BATCH, arrow_rows, check_names
 from isotrope.text.frames import Row as Row
 
+FOLDER = "a folder, but a file is needed; give the files in it, such as"
 KINDS = ("txt", "csv", "tsv", "jsonl", "parquet")
 SEPARATORS = (",", ";", "\t")  # of a .csv; the first where two divide a header alike
 LONGEST_LINE = 2**26  # bytes; a packed file of a few kilobytes can hold a line of gigabytes
@@ -45,13 +47,20 @@ def read_rows(path: str | Path, wanted: tuple[str, ...] = ()) -> Iterator[Row | 
 
 def stream_rows(stream: BinaryIO, name: str) -> Iterator[Row | None]:
     """The same of bytes that are in memory, or come from elsewhere; `name` says what kind they are of."""
-    yield from _READERS[file_kind(name)](stream, name, ())
+    yield from _READERS[named_kind(name)](stream, name, ())
 
 
 def file_kind(path: str | Path) -> str:
-    """`txt`, `csv`, `tsv`, `jsonl` or `parquet`, from the name. Standard input is `txt`."""
+    """`txt`, `csv`, `tsv`, `jsonl` or `parquet`, from the name. Standard input is `txt`; a folder is refused."""
     if str(path) == "-":
         return "txt"
+    if os.path.isdir(path):  # which takes what can't be a path for none
+        raise IsotropeError(f"{path}: {FOLDER} {Path(path, '*.txt')}")
+    return named_kind(path)
+
+
+def named_kind(path: str | Path) -> str:
+    """The same without a look at the disk: of what others sent, a name says nothing about this machine."""
     name = Path(path).name.lower().removesuffix(".gz")
     kind = name.rpartition(".")[2]
     if kind not in KINDS:
@@ -70,7 +79,7 @@ def open_bytes(path: str | Path) -> Iterator[BinaryIO]:
         if not file.exists():
             raise IsotropeError(f"{path}: no such file")
         if file.is_dir():
-            raise IsotropeError(f"{path}: a folder, but a file is needed")
+            raise IsotropeError(f"{path}: {FOLDER} {file / '*.txt'}")
         if file.is_file() and file.stat().st_size == 0:  # a pipe has no size
             raise IsotropeError(f"{path}: the file is empty")
         with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as stream:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, as_typed
 from isotrope.text.cells import cell_sentence
 from isotrope.text.files import Row, check_columns
 from isotrope.text.markup import strip_markup
@@ -33,9 +33,9 @@ class Shape:
         given = columns.split(",") if isinstance(columns, str) else columns or ()
         names = tuple(name.strip() for name in given if name.strip())
         if column and names:
-            raise IsotropeError("give column= or columns=, not both", argument="columns=")
+            raise IsotropeError(f"give {as_typed('column=')} or {as_typed('columns=')}, not both")
         if join is not None and len(names) < 2:
-            raise IsotropeError("join= joins several columns; name them with columns=", argument="columns=")
+            raise IsotropeError(f"{as_typed('join=')} joins several columns; name them with {as_typed('columns=')}")
         return cls(names, join, strip_html)
 
     def __bool__(self) -> bool:

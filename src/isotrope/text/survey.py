@@ -116,7 +116,7 @@ class Survey:
         part = f", {self.looked_at:,} of them checked" if self.looked_at < self.rows - self.blank else ""
         languages = ", ".join(f"{name} {share:.0%}" for name, share in found["languages"].items())
         yield (
-            f"read {self.rows:,} rows{part}"
+            f"read {self.rows:,} row{'' if self.rows == 1 else 's'}{part}"
             + f": {counts}" * bool(counts)
             + f"; languages: {languages}" * bool(languages)
         )

@@ -296,4 +296,4 @@ class Loop:
 
     def _kept(self) -> str:
         kept = checkpoints.last_checkpoint(self.folder)
-        return f"the last good checkpoint is {kept.name if kept else 'none'}"
+        return f"the last good checkpoint is {kept.name}" if kept else "there is no checkpoint yet"

@@ -15,7 +15,7 @@ from typing import Any
 from rich.table import Table
 
 from isotrope.evaluation.results.printing import Printable
-from isotrope.io.errors import IsotropeError
+from isotrope.io.errors import IsotropeError, as_typed
 from isotrope.text.frames import is_table
 from isotrope.training.result import LABEL_FREE, Run
 from isotrope.training.run import train
@@ -48,7 +48,8 @@ def train_seeds(
     if not chosen:
         raise IsotropeError("seeds=0: at least one run is needed", argument="seeds=")
     if settings.pop("seed", None) is not None:
-        raise IsotropeError("seed= and seeds= can't be used together; leave out one of them", argument="seeds=")
+        one, several = as_typed("seed="), as_typed("seeds=")
+        raise IsotropeError(f"{one} and {several} can't be used together; leave out one of them")
     folders = {seed: Path(output) / f"seed-{seed}" for seed in chosen}
     begun = {seed: resume and (folder / RUN).is_file() for seed, folder in folders.items()}
     for seed, folder in folders.items():

@@ -191,7 +191,8 @@ def _notes(corpus: Corpus, units: Units, reader: Encoder, stage: Stage) -> Itera
         seen = "" if len(rows) == len(corpus) else " checked"
         longest = min(max_length or reader.max_seq_length, reader.max_seq_length)
         many = f"{cut:,} of {len(rows):,} {texts}{seen}"
-        yield f"{many} are longer than {longest} tokens; the rest of them is not read"
+        are, them = ("is", "it") if cut == 1 else ("are", "them")
+        yield f"{many} {are} longer than {longest} tokens; the rest of {them} is not read"
 
 
 def build_text(
