@@ -60,6 +60,39 @@ def test_languages_are_found() -> None:
     assert said.endswith(f"languages: en {found['en']:.0%}, es {found['es']:.0%}")
 
 
+def test_short_texts_count_in_the_language_of_their_script() -> None:
+    pytest.importorskip("py3langid")
+    chinese = ["今天天气很好", "我喜欢吃苹果", "他昨天去了北京", "你好", "我要退货,因为盒子坏了", "这个多少钱?"]
+    found = looked_at([*bundled_sentences()[:6], *SPANISH, *SPANISH, *chinese]).languages
+    assert found == {"en": 6 / 18, "es": 6 / 18, "zh": 6 / 18}
+
+
+@pytest.mark.parametrize(
+    ("language", "texts"),
+    [
+        ("ja", ["東京へ行きます", "ラーメン", "これは何ですか"]),
+        ("ko", ["안녕하세요", "감사합니다"]),
+        ("el", ["Καλημέρα", "Ευχαριστώ"]),
+        ("ar", ["مرحبا", "كيف حالك"]),
+        ("ru", ["Я не знаю", "Мой заказ", "Почему?"]),
+        ("uk", ["Я не знаю, що робити з цим замовленням", "Моє замовлення прийшло пізно", "Дякую", "Чому?"]),
+    ],
+)
+def test_a_script_tells_the_language_of_words_too_few_for_anything_else(language: str, texts: list[str]) -> None:
+    pytest.importorskip("py3langid")
+    assert looked_at(texts).languages == {language: 1}
+
+
+def test_what_is_unclear_is_told_when_it_is_more_than_a_little() -> None:
+    pytest.importorskip("py3langid")
+    texts = bundled_sentences()[:30]
+    assert looked_at([*texts, "12:30"]).languages == {"en": 1}
+    many = looked_at([*texts, *["12:30", "+49 30 1234"] * 5])
+    assert many.languages == {"en": 30 / 40, "unclear": 10 / 40}
+    assert next(many.lines()).endswith("languages: en 75%, unclear 25%")
+    assert looked_at([]).languages == {}
+
+
 def test_a_large_text_is_looked_at_in_part_and_sampled_from_all_of_that(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(survey, "LOOKED_AT", 1000)
     monkeypatch.setattr(survey, "IDENTIFIED", 50)
@@ -70,7 +103,6 @@ def test_a_large_text_is_looked_at_in_part_and_sampled_from_all_of_that(monkeypa
     assert 10 < later < 40  # a half of them, about
 
 
-def test_it_is_kept_with_the_corpus(tmp_path: Path) -> None:
 def test_of_a_very_long_text_the_beginning_is_sampled() -> None:
     found = Survey()
     list(found.rows_of([{"a": "A dog barks. " * 200_000, "b": "A cat."}], ("a", "b")))
@@ -78,6 +110,7 @@ def test_of_a_very_long_text_the_beginning_is_sampled() -> None:
     assert len(excerpt) == survey.EXCERPT + len("\0A cat.")  # the other column is still there
 
 
+def test_it_is_kept_with_the_corpus(tmp_path: Path) -> None:
     found = Survey()
     build_corpus([["A dog.", None, "A dog."]], ("text",), tmp_path / "corpus", survey=found)
     assert '"survey": {\n    "rows": 3,\n    "blank": 1' in (tmp_path / "corpus" / "corpus.json").read_text()

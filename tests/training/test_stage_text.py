@@ -7,12 +7,10 @@ from typing import Any
 
 import pytest
 
-import isotrope
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Training
 from isotrope.text import bundled_sentences
 from isotrope.text.corpus import Corpus
-from isotrope.text.survey import Survey
 from isotrope.training import stage_text
 from isotrope.training.run import train
 
@@ -89,16 +87,3 @@ def test_a_messy_table_is_read_as_asked_and_what_is_wrong_with_it_is_said(
     assert "HTML" not in capsys.readouterr().err
     assert Corpus(tmp_path / "b" / "corpus").rows([0])["text"] == [f"{TEXTS[0]}. {TEXTS[0]}"]
     assert run.as_json()["survey"]["markup"] == 0
-
-
-def test_text_that_the_vocabulary_was_not_made_for_is_worth_a_line() -> None:
-    reader = isotrope.load("bundled")
-
-    def said(texts: list[str]) -> list[str]:
-        survey = Survey()
-        list(survey.rows_of([{"text": text} for text in texts], ("text",)))
-        return list(stage_text.strange_text(survey, reader))
-
-    assert not said(TEXTS)
-    assert "bundled splits each word of this text into" in said(["Съешь же ещё этих мягких французских булок"] * 3)[0]
-    assert not said([""])

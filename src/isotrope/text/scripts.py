@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 from functools import lru_cache
+from itertools import islice
 from typing import NamedTuple
 
 # as the names of their letters begin in Unicode -> ISO 639-1 codes of the languages
@@ -43,6 +45,8 @@ SCRIPTS = {
 }
 # English characters that one of theirs stands for, measured on translations (Tatoeba, WMT); 0.8 to 1.3 elsewhere
 DENSITY = {"zh": 3.2, "yue": 3.2, "ja": 2.2, "ko": 1.9, "am": 1.6, "ti": 1.6}
+TELLING = 200  # letters by which a script is known
+KANA = 0.1  # share of the letters of Japanese; Chinese has the odd one
 LAST = 0x323AF  # the last letter of Unicode
 
 
@@ -72,6 +76,22 @@ class Writing:
         more = (self.density - 1) * own  # than it looks
         written = letters + more
         return Look(len(text) + more, written / max(len(dense) + more, 1), (own + more) / written if written else 0)
+
+
+def main_script(text: str) -> str | None:
+    """The script of most of a text's letters, as Unicode names it; None where it has no letters.
+
+    That of Japanese is `HIRAGANA`, although most of its letters may be Chinese ones.
+    """
+    if text.isascii():
+        return "LATIN" if any(map(str.isalpha, text)) else None
+    letters = islice(filter(str.isalpha, text), TELLING)
+    found = Counter(re.split("[ -]", unicodedata.name(letter, "?"))[0] for letter in letters)
+    if not found:
+        return None
+    script, count = found.most_common(1)[0]
+    kana = found["HIRAGANA"] + found["KATAKANA"]
+    return "HIRAGANA" if script in ("CJK", "KATAKANA") and kana >= KANA * (count + kana) else script
 
 
 @lru_cache

@@ -13,14 +13,13 @@ from typing import Any
 from isotrope.io.errors import as_typed
 from isotrope.io.hashes import digest
 from isotrope.text.files import Row
-from isotrope.text.languages import shared_identifier
+from isotrope.text.languages import language_shares
 from isotrope.text.markup import has_markup
 from isotrope.text.placeholders import is_placeholder
 
 LOOKED_AT = 100_000  # rows; of the others only how many they are, and how many are blank
 IDENTIFIED = 500  # texts whose language is looked at
 EXCERPT = 2_000  # characters of each of them
-LONG_ENOUGH, SURE = 20, 0.8  # letters that a language takes to be known by, and how sure that must be
 RARE = 0.02  # share of the texts below which a language is not named
 MUCH = {
     "markup": 0.05,
@@ -74,17 +73,11 @@ class Survey:
 
     @cached_property
     def languages(self) -> dict[str, float]:
-        """The share of each language among the texts that it can be told of; empty where nothing tells languages.
+        """The share of each language, and of texts in no clear one; empty where nothing tells languages.
 
         To be asked when all rows have passed.
         """
-        identifier = shared_identifier()
-        if identifier is None:
-            return {}
-        long = [text for text in self.sample if sum(map(str.isalpha, text)) >= LONG_ENOUGH]
-        guesses = [identifier.classify(text) for text in long]
-        found = Counter(str(language) for language, likely in guesses if likely >= SURE)
-        return {language: count / found.total() for language, count in found.most_common()}
+        return language_shares([text for row in self.sample for text in row.split("\0")])
 
     def as_dict(self) -> dict[str, Any]:
         """Every count."""

@@ -24,6 +24,7 @@ from isotrope.text.units import Unit, Units, check_unit
 from isotrope.training.further_pairs import with_further_pairs
 from isotrope.training.processes import is_main_process, rank_and_world
 from isotrope.training.run_folder import differences, read_json, undamaged
+from isotrope.training.strange_text import strange_text
 from isotrope.training.text_views import made_columns, with_text_views
 
 MONITORED_ROWS = 256  # of which the label-free figures are taken
@@ -31,8 +32,6 @@ JUDGED_ROWS = 1000  # by whose neighbourhoods a fit is judged
 ONE_IN = 10  # rows that are held out for that
 WANTED = FEWEST + FEWEST // 2  # of them at least: some may be too much alike
 MEASURED_ROWS = 10_000  # whose length is looked at
-PIECES, UNKNOWN = 1.8, 0.05  # tokens of a word, and share of unknown ones, above which a vocabulary does not fit
-LONGEST_WORD = 15  # letters of an average word, beyond which it is no word
 _TOLD: ContextVar[set[str] | None] = ContextVar("told", default=None)
 PLAIN = ("text",)  # the columns of a stage that needs nothing but text
 
@@ -125,27 +124,6 @@ def held_out_of(corpus: Corpus, *, fitted: bool) -> list[int]:
 def one_in(corpus: Corpus) -> int:
     """One text in how many is held out to judge by: of little text more, since a hundred different ones are needed."""
     return min(ONE_IN, max(2, corpus.counts.distinct // WANTED))
-
-
-def strange_text(survey: Survey, reader: Encoder) -> Iterator[str]:
-    """A line where the encoder's vocabulary was not made for the text: words fall into many pieces, or get lost."""
-    words = [word for text in survey.sample for word in text.split()]
-    if not words:
-        return
-    tokenized = reader.tokenizer(survey.sample, add_special_tokens=False, verbose=False)["input_ids"]
-    ids = [one for text in tokenized for one in text]
-    pieces, unknown = len(ids) / len(words), ids.count(reader.tokenizer.unk_token_id) / max(len(ids), 1)
-    language = next(iter(survey.languages), None)
-    if unknown > UNKNOWN or (language not in (None, "en") and pieces > PIECES and _has_spaces(words)):
-        of = f" for the language '{language}'" if language else ""
-        yield (
-            f"Warning: {reader.name} splits each word of this text into {pieces:.1f} pieces on average and does not "
-            f"know {unknown:.0%} of these; an encoder{of} may suit it better"
-        )
-
-
-def _has_spaces(words: Sequence[str]) -> bool:
-    return sum(map(len, words)) / len(words) < LONGEST_WORD  # else the language writes none between words
 
 
 def whole_batch(training: Training) -> int:

@@ -19,7 +19,8 @@ from isotrope.text.plan import held_out_rows
 from isotrope.text.sources import Source
 from isotrope.text.survey import Survey
 from isotrope.text.units import Unit, Units
-from isotrope.training.stage_text import JUDGED_ROWS, PLAIN, build_text, one_in, strange_text
+from isotrope.training.stage_text import JUDGED_ROWS, PLAIN, build_text, one_in
+from isotrope.training.strange_text import strange_text
 
 LEARNT = "text.parquet"
 
