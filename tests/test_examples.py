@@ -41,6 +41,11 @@ def test_a_paper_in_one_file(file: Path, monkeypatch: pytest.MonkeyPatch, capsys
     assert abs(before - after) < 20
 
 
+def test_the_step_of_bsl_begins_and_ends_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    slowly = example(EXAMPLES / "papers" / "bsl.py", monkeypatch).slowly  # without it the encoder got worse
+    assert [round(slowly(done), 2) for done in (0, 0.1, 0.2, 0.6, 1)] == [0, 0.5, 1, 0.5, 0]
+
+
 @pytest.mark.parametrize("file", [file for file in OWN if file.stem != "task"], ids=lambda file: file.stem)
 def test_a_part_of_ones_own_from_python(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     example(file, monkeypatch).main(str(tmp_path / "run"), 2)
