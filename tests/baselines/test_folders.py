@@ -79,7 +79,7 @@ def test_those_of_own_modules_say_what_they_need(encoder: isotrope.Encoder, text
         twice = again.save(tmp_path / f"{name}-again")
         assert same(load_any(twice).encode(some), one.encode(some))
     assert isinstance(isotrope.load(tmp_path / "flow"), Encoder)  # what is behind the pooling can be kept in training
-    with pytest.raises(IsotropeError, match="has a WKPooling module behind its transformer"):
+    with pytest.raises(IsotropeError, match="has a WKPooling module after its transformer"):
         isotrope.load(tmp_path / "wk")
 
 

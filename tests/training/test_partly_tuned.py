@@ -105,9 +105,9 @@ def test_weights_are_averaged_with_those_at_the_start() -> None:
 def test_what_is_measured_and_saved_is_the_average(make: Make) -> None:
     seen: list[dict[str, Tensor]] = []
 
-    def score(encoder: Any) -> float:
+    def score(encoder: Any) -> dict[str, float]:
         seen.append({name: value.clone() for name, value in encoder.backbone.state_dict().items()})
-        return float(len(seen))
+        return {"spearman": float(len(seen))}
 
     loop = make("simcse", score, folder="averaged", keep_start=0.5, steps=2, save_steps=1, learning_rate=1e-2)
     start = student(loop)

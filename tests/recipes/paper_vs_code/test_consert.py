@@ -250,8 +250,8 @@ def test_sts_merges_all_pairs_and_has_both_means_too() -> None:
     assert len({round(figure, 6) for figure in figures.values()}) == 3
 
 
-def _next(coming: Iterator[float], encoder: Any) -> float:
-    return next(coming)
+def _next(coming: Iterator[float], encoder: Any) -> dict[str, float]:
+    return {"spearman": next(coming)}
 
 
 def test_selection_and_test_look_at_the_end_of_each_epoch_too_in_the_code(tiny: str, tmp_path: Path) -> None:
