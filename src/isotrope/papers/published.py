@@ -71,7 +71,7 @@ class Making(Data):
         """The encoders that it names: its own, and those of its settings, such as the masked LM of a view."""
         return [*([self.model] if self.model else []), *_models(self.set)]
 
-    def with_views_of(self, stand_ins: Mapping[str, str]) -> Making:
+    def with_stand_ins(self, stand_ins: Mapping[str, str]) -> Making:
         """The same with others in place of the encoders that its settings name."""
         return self.model_copy(update={"set": _replaced(self.set, stand_ins)})
 

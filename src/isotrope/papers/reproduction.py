@@ -260,7 +260,7 @@ class _Plan:
             return []
         given: dict[str, Any] = {"model": setting.model or table.model, "text": table.text, "dev": table.dev}
         given |= {"texts": setting.texts, "set": setting.set}
-        making = making.with_views_of(setting.stand_ins).model_copy(update={"model": model or making.model})
+        making = making.with_stand_ins(setting.stand_ins).model_copy(update={"model": model or making.model})
         if setting.text:
             making = making.model_copy(update={"text": setting.text})
         jobs = jobs_of(making, table.seed_numbers(setting.seeds), **given, teacher=setting.teacher)

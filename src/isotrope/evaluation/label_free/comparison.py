@@ -230,7 +230,7 @@ class Comparison(Printable):
         for kind, change in self.differences.items():
             yield reasons.told_apart(kind, change, self.before, self.after)
         if self.details:
-            yield reasons.told_from_its_like(self.details)
+            yield reasons.similar_told_apart(self.details)
 
     def parts(self) -> Iterator[Table | str]:
         """The figures, the pairs that moved most, and the verdict."""

@@ -54,7 +54,7 @@ def pairs_in_words(kind: str, pairs: int) -> str:
     return known.get(kind, f"{{}} {kind}").format(f"{pairs:,}")
 
 
-def told_from_its_like(details: Shift) -> str:
+def similar_told_apart(details: Shift) -> str:
     """Whether texts with words missing find the whole better than before."""
     return (
         f"Similar texts told apart: {details.judgement}. With two of every five words removed, texts find their "
