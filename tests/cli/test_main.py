@@ -1,16 +1,20 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
 
 import isotrope
+from isotrope.cli import app
+from isotrope.io.errors import IsotropeError
 
 Run = Callable[..., Any]
 VERBS = ("encode", "evaluate", "layers", "pretrain", "tune", "doctor")
@@ -42,6 +46,21 @@ def test_without_a_command_it_shows_what_there_is(run: Run) -> None:
     done = run()
     assert done.code == 0
     assert all(verb in done.out for verb in VERBS)
+
+
+def test_each_option_that_a_message_names_is_one() -> None:
+    def options(command: Any) -> Iterator[str]:
+        for parameter in command.params:
+            yield from (*parameter.opts, *parameter.secondary_opts)
+        for verb in getattr(command, "commands", {}).values():
+            yield from options(verb)
+
+    known = set(options(typer.main.get_command(app)))
+    source = "".join(file.read_text() for file in Path(isotrope.__file__).parent.rglob("*.py"))
+    named = set(re.findall(r'\b(?:argument=|as_typed\()"([^"{]+)"', source))
+    assert len(named) > 20
+    for argument in named:
+        assert IsotropeError(argument, argument=argument).for_shell.split()[0] in known, argument
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,8 @@ def test_the_command_line_shows_options_where_python_shows_arguments() -> None:
         "force=True": "--force",
         "cache=False": "--no-cache",
         "batch_size=": "--batch-size",
+        "purpose=": "--for",
+        "purpose='topics'": "--for topics",
     }.items():
         error = IsotropeError(f"force=True.npy: wrong; give {argument} instead", argument=argument)
         assert str(error) == f"force=True.npy: wrong; give {argument} instead"

@@ -45,7 +45,7 @@ def test_what_an_encoder_is_like_decides(minilm: isotrope.Encoder) -> None:
 
 
 def test_little_text_is_not_believed_about_a_sentence_encoder() -> None:
-    assert decide(None, compared(UP, FLAT), "both", raw=False, enough=False) == Outcome("untuned", UNJUDGED, MORE)
+    assert decide(None, compared(UP, FLAT), "both", raw=False, enough=False) == Outcome("untuned", UNJUDGED, MORE.format(dev="dev="))
     assert decide(None, compared(UP, FLAT), "both", raw=True, enough=False).kept == "tuned"
     assert decide({"before": 1.0, "after": 2.0}, None, "both", raw=False, enough=False).kept == "tuned"
 
@@ -60,10 +60,10 @@ def test_only_what_is_better_is_kept() -> None:
 def test_advice_is_given_where_it_is_of_use() -> None:
     """What draws neighbours together may cost details; who asked for topics, or lost none, need not be told."""
     costs = replace(compared(UP, FLAT), details=Shift(90, 88, -3, -1))
-    assert decide(None, costs, "both", raw=False).advice == DETAILS
+    assert decide(None, costs, "both", raw=False).advice == DETAILS.format(dev="dev=", purpose="purpose='duplicates'")
     for found, purpose in ((costs, "topics"), (replace(costs, details=Shift(90, 94, 3, 5)), "both")):
         assert decide(None, found, purpose, raw=True).advice == ""
-    assert decide(None, compared(DOWN, UP), "both", raw=False).advice == MORE
+    assert decide(None, compared(DOWN, UP), "both", raw=False).advice == MORE.format(dev="dev=")
     assert decide({"before": 70.0, "after": 60.0}, None, "both", raw=False).advice == ""
 
 

@@ -40,6 +40,17 @@ def test_text_in_another_language_wants_an_encoder_for_it(language: str, texts: 
     assert line.endswith(f"an encoder for the language '{language}' may suit it better")
 
 
+def test_text_that_another_encoder_reads_is_not_looked_at() -> None:
+    survey = Survey()
+    rows = [{"target": text, "source": other} for text, other in zip(ENGLISH, RUSSIAN * 10, strict=True)]
+    list(survey.rows_of(rows, ("target", "source")))
+    student = isotrope.load("bundled")
+    recipe = isotrope.recipes.load("parallel")
+    assert recipe.stages[0].columns == ("target", "source")
+    assert not list(strange_text(survey, student, recipe.stages[0].student_columns))
+    assert list(strange_text(survey, student, ("source",)))
+
+
 def test_text_in_several_languages_wants_a_multilingual_encoder() -> None:
     pytest.importorskip("py3langid")
     assert said(ENGLISH + GERMAN * 10 + CHINESE * 7).endswith("; a multilingual encoder may suit it better")

@@ -8,6 +8,8 @@ from contextvars import ContextVar
 
 IN_SHELL: ContextVar[bool] = ContextVar("in_shell", default=False)  # whether a command line is being run
 LONGEST_LINE = 500  # characters of a message; what a file holds can be of any length
+QUOTES = "'\""
+OPTIONS = {"purpose": "for", "stand_ins": "stand-in"}  # those that are not the argument's name with hyphens
 
 
 class IsotropeError(Exception):
@@ -29,7 +31,9 @@ class IsotropeError(Exception):
 
 
 def as_typed(argument: str) -> str:
-    """An argument of a function as whoever reads it would type it: `force=True` in Python, `--force` in the shell."""
+    """An argument of a function as whoever reads it would type it: `force=True` in Python, `--force` in the shell, and
+    `--for topics` there for `purpose='topics'`.
+    """
     return _option(argument) if IN_SHELL.get() else argument
 
 
@@ -62,4 +66,5 @@ def _spelled(character: str) -> str:
 
 def _option(argument: str) -> str:
     name, _, value = argument.partition("=")
-    return f"--{'no-' if value == 'False' else ''}{name.replace('_', '-')}"
+    option = f"--{'no-' if value == 'False' else ''}{OPTIONS.get(name, name.replace('_', '-'))}"
+    return option if value in ("", "True", "False") else f"{option} {value.strip(QUOTES)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -124,11 +125,19 @@ class Stage(Section):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns that a corpus must have."""
-        wanted = [column for side in self.reads for column in self.columns_of(side)]
-        wanted += self.columns_of("negative")
-        wanted += self.supervision.texts.values()
-        wanted += [self.supervision.labels] if self.supervision.labels else []
-        return tuple(dict.fromkeys(wanted or ["text"]))
+        labels = [self.supervision.labels] if self.supervision.labels else []
+        return tuple(dict.fromkeys([*self._texts(self.reads), *labels])) or ("text",)
+
+    @property
+    def student_columns(self) -> tuple[str, ...]:
+        """Those whose text the student's tokenizer reads: a guide with one of its own reads the second view."""
+        sides = [side for side in self.reads if not (side == "second" and self.guide.own_tokenizer)]
+        return tuple(dict.fromkeys(self._texts(sides))) or ("text",)
+
+    def _texts(self, sides: Iterable[str]) -> list[str]:
+        """The columns of these views, of hard negatives and of labelled texts."""
+        views = [column for side in (*sides, "negative") for column in self.columns_of(side)]
+        return [*views, *self.supervision.texts.values()]
 
     @property
     def learns(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -45,7 +45,7 @@ class Survey:
     looked_at: int = 0  # rows with text of which the following is known
     markup: int = 0
     placeholders: Counter[str] = field(default_factory=Counter)
-    sample: list[str] = field(default_factory=list)  # beginnings of texts, each as likely as any other
+    sample: list[Row] = field(default_factory=list)  # beginnings of the texts of rows, each as likely as any other
     _texts: set[bytes] = field(default_factory=set)
     _near: set[bytes] = field(default_factory=set)
     _chance: random.Random = field(default_factory=lambda: random.Random(0))
@@ -58,7 +58,7 @@ class Survey:
             if not all(texts):
                 self.blank += 1
             elif self.looked_at < LOOKED_AT:
-                self._look(texts)
+                self._look(dict(zip(columns, texts, strict=True)))
             yield row
 
     @property
@@ -77,7 +77,11 @@ class Survey:
 
         To be asked when all rows have passed.
         """
-        return language_shares([text for row in self.sample for text in row.split("\0")])
+        return language_shares(self.texts())
+
+    def texts(self, columns: Collection[str] | None = None) -> list[str]:
+        """The beginnings of some texts: those of the columns, or of all."""
+        return [text for row in self.sample for column, text in row.items() if columns is None or column in columns]
 
     def as_dict(self) -> dict[str, Any]:
         """Every count."""
@@ -117,7 +121,8 @@ class Survey:
             if found[what] > MUCH[what] * max(self.looked_at, 1):
                 yield f"Warning: {warning.format(strip_html=as_typed('strip_html=True'))}"
 
-    def _look(self, texts: list[str]) -> None:
+    def _look(self, row: Row) -> None:
+        texts = list(row.values())
         self.looked_at += 1
         whole = "\0".join(texts)
         self._texts.add(digest(whole, 8))
@@ -128,7 +133,7 @@ class Survey:
                 self.placeholders[text] += 1
         place = len(self.sample) if len(self.sample) < IDENTIFIED else self._chance.randrange(self.looked_at)
         if place < IDENTIFIED:
-            self.sample[place : place + 1] = ["\0".join(text[:EXCERPT] for text in texts)]
+            self.sample[place : place + 1] = [{column: text[:EXCERPT] for column, text in row.items()}]
 
 
 def _bare(text: str) -> str:

@@ -11,6 +11,7 @@ from isotrope.encoders import Encoder
 from isotrope.evaluation.geometry import mean_cosine
 from isotrope.evaluation.label_free.comparison import Comparison
 from isotrope.io.atomic import whole_or_nothing
+from isotrope.io.errors import as_typed
 from isotrope.text import bundled_sentences
 from isotrope.training.run_folder import read_json, undamaged
 
@@ -19,8 +20,8 @@ TRIED = "tried"  # where the encoder of a run is that was not kept
 RAW, SENTENCE_ENCODER = "raw", "smooth"  # recipes: docs/domains.md has why these
 ALIKE = 0.4  # mean cosine of sentences that have nothing to do with each other; a raw encoder's is above it
 SENTENCES = 300
-DETAILS = "If near-duplicates must be told apart by small details, use --for duplicates, or --dev with graded pairs."
-MORE = "More text may help, or --dev with a hundred pairs that you graded yourself."
+DETAILS = "If near-duplicates must be told apart by small details, use {purpose}, or {dev} with graded pairs."
+MORE = "More text may help, or {dev} with a hundred pairs that you graded yourself."
 UNJUDGED = "There is too little text to judge the result: about 1,000 texts are needed, of which 100 are held out."
 
 Kept = Literal["tuned", "untuned"]
@@ -81,8 +82,10 @@ def decide(
     if scores is not None:
         better = scores["after"] > scores["before"]
         return Outcome("tuned" if better else "untuned", development_scores(scores))
+    dev = as_typed("dev=")
+    more, details = MORE.format(dev=dev), DETAILS.format(dev=dev, purpose=as_typed("purpose='duplicates'"))
     if compared is None or not (raw or enough):
-        return Outcome("tuned", UNJUDGED) if raw else Outcome("untuned", UNJUDGED, MORE)
+        return Outcome("tuned", UNJUDGED) if raw else Outcome("untuned", UNJUDGED, more)
     if raw:
         kept = compared.together is None or compared.together.words.judgement != "worse"
     elif purpose == "duplicates":
@@ -91,9 +94,9 @@ def decide(
         kept = compared.judgement == "better"
     because = compared.reasons_for_raw if raw else compared.reasons
     if not kept:
-        return Outcome("untuned", because, MORE)
+        return Outcome("untuned", because, more)
     cost = purpose == "both" and compared.details is not None and compared.details.judgement == "worse"
-    return Outcome("tuned", because, DETAILS if cost else "")
+    return Outcome("tuned", because, details if cost else "")
 
 
 def development_scores(scores: dict[str, float]) -> str:

@@ -83,7 +83,7 @@ def read_stage_text(
     corpus = Corpus(there)
     held_out = [] if scored else held_out_of(corpus, fitted=stage.fit is not None)
     plan = _plan(corpus, training, held_out) if stage.learns else None
-    found = (*survey.lines(), *strange_text(survey, reader))
+    found = (*survey.lines(), *strange_text(survey, reader, stage.student_columns))
     return StageText(corpus, plan, held_out, found, tuple(_notes(corpus, units, reader, stage)))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from isotrope.encoders import Encoder
-from isotrope.text.languages import UNCLEAR
+from isotrope.text.languages import UNCLEAR, language_shares
 from isotrope.text.survey import Survey
 
 PIECES, UNKNOWN = 1.8, 0.05  # tokens of a word, and share of unknown ones, above which a vocabulary does not fit
@@ -17,18 +17,22 @@ SEVERAL = "several"  # languages, none of which most of the text is in
 NAMED = 3  # unknown characters
 
 
-def strange_text(survey: Survey, reader: Encoder) -> Iterator[str]:
-    """A line where the vocabulary does not fit the language of the text, or else where much of the text is unknown."""
-    words = [word for text in survey.sample for word in text.split()]
+def strange_text(survey: Survey, reader: Encoder, columns: Collection[str] | None = None) -> Iterator[str]:
+    """A line where the vocabulary does not fit the language of the text, or else where much of the text is unknown.
+
+    `columns` are those that the encoder reads, if others are in the text that it does not.
+    """
+    texts = survey.texts(columns)
+    words = [word for text in texts for word in text.split()]
     if not words:
         return
-    encoded = reader.tokenizer(survey.sample, add_special_tokens=False, verbose=False)
+    encoded = reader.tokenizer(texts, add_special_tokens=False, verbose=False)
     ids = [one for text in encoded["input_ids"] for one in text]
     pieces, unknown = len(ids) / len(words), ids.count(reader.tokenizer.unk_token_id) / max(len(ids), 1)
     if unknown <= UNKNOWN and pieces <= PIECES:
         return
     characters = _unknown_characters(reader.tokenizer, "".join(words)) if unknown > UNKNOWN else []
-    language = _language(survey.languages)
+    language = _language(language_shares(texts))
     split = language is not None and pieces > PIECES and _has_spaces(words)
     if language != "en" and (split or any(map(str.isalpha, characters))):
         yield (
