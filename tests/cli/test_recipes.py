@@ -20,7 +20,7 @@ def test_the_list_has_every_recipe_and_what_it_needs(run: Run) -> None:
     found = {row[0]: row[1:] for row in rows}
     about, columns, variants, paper = found["bt+sg-opt"]
     assert about == recipes.load("bt+sg-opt").about
-    assert (columns, paper) == ("text, view1", "Kim, Yoo & Lee 2021")
+    assert (columns, paper) == ("text (view1 is made from it)", "Kim, Yoo & Lee 2021")
     assert variants.split(", ") == recipes.variants("bt+sg-opt")
     assert found["consert-joint-unsup"][1] == "sentence1, sentence2, label; then text"
     assert all(row[1] and row[2] for row in rows)

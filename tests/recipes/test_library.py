@@ -72,6 +72,8 @@ def test_the_overview_says_what_each_stage_reads() -> None:
     assert rows["simcse"].columns == (("text",),)
     assert rows["simcse-sup"].columns == (("anchor", "positive", "negative"),)
     assert rows["consert-joint-unsup"].columns == (("sentence1", "sentence2", "label"), ("text",))
+    assert (rows["bsl"].columns, rows["bsl"].made) == ((("text",),), ("view1", "view2"))
+    assert (rows["bt+sg-opt"].columns, rows["bt+sg-opt"].made) == ((("text",),), ("view1",))
     assert rows["sg-opt"].variants == ("paper", "official", "senteval", "bundled")
 
 

@@ -99,9 +99,8 @@ def test_several_sources_and_rows_without_a_gold_label(tmp_path: Path) -> None:
 def test_the_columns_are_those_that_the_recipes_read() -> None:
     from isotrope import recipes
 
-    stages = {row.name: [set(stage) for stage in row.columns] for row in recipes.overview()}
-    assert stages["bsl"] == [set(PAIR)]
-    assert stages["simcse-sup"] == stages["nli-finetune"] == [set(TRIPLET)]
+    for name, columns in (("bsl", PAIR), ("simcse-sup", TRIPLET), ("nli-finetune", TRIPLET)):
+        assert [set(stage.columns) for stage in recipes.load(name).stages] == [set(columns)]
 
 
 def test_an_unknown_label_is_named() -> None:

@@ -22,6 +22,7 @@ UP, DOWN, FLAT = Shift(40, 45, 4, 6), Shift(40, 35, -6, -4), Shift(40, 40, -1, 1
 APART = {"halves": MRRDifference(5, 4, 6)}
 NONE: Any = None
 TEXTS = [text for text in bundled_sentences() if len(text) < 60]
+ADVICE = MORE.format(dev="dev=")  # as Python types it
 
 
 class Ranks:
@@ -45,7 +46,7 @@ def test_what_an_encoder_is_like_decides(minilm: isotrope.Encoder) -> None:
 
 
 def test_little_text_is_not_believed_about_a_sentence_encoder() -> None:
-    assert decide(None, compared(UP, FLAT), "both", raw=False, enough=False) == Outcome("untuned", UNJUDGED, MORE.format(dev="dev="))
+    assert decide(None, compared(UP, FLAT), "both", raw=False, enough=False) == Outcome("untuned", UNJUDGED, ADVICE)
     assert decide(None, compared(UP, FLAT), "both", raw=True, enough=False).kept == "tuned"
     assert decide({"before": 1.0, "after": 2.0}, None, "both", raw=False, enough=False).kept == "tuned"
 
@@ -63,7 +64,7 @@ def test_advice_is_given_where_it_is_of_use() -> None:
     assert decide(None, costs, "both", raw=False).advice == DETAILS.format(dev="dev=", purpose="purpose='duplicates'")
     for found, purpose in ((costs, "topics"), (replace(costs, details=Shift(90, 94, 3, 5)), "both")):
         assert decide(None, found, purpose, raw=True).advice == ""
-    assert decide(None, compared(DOWN, UP), "both", raw=False).advice == MORE.format(dev="dev=")
+    assert decide(None, compared(DOWN, UP), "both", raw=False).advice == ADVICE
     assert decide({"before": 70.0, "after": 60.0}, None, "both", raw=False).advice == ""
 
 

@@ -33,6 +33,7 @@ def overview() -> None:
     table.columns[0].no_wrap = True
     for row in library.overview():
         columns = "; then ".join(dict.fromkeys(", ".join(stage) for stage in row.columns))
+        columns += f" ({', '.join(row.made)} {'are' if len(row.made) > 1 else 'is'} made from it)" if row.made else ""
         table.add_row(*map(escape, (row.name, row.about, columns, ", ".join(row.variants), _authors(row.paper))))
     print_table(table)
 

@@ -17,11 +17,12 @@ from isotrope.recipes.schema import Recipe
 
 
 class Row(NamedTuple):
-    """A recipe in the overview; `columns` are those that each of its stages reads."""
+    """A recipe in the overview; `columns` are those that the text of each stage must have, `made` those made of it."""
 
     name: str
     about: str
     columns: tuple[tuple[str, ...], ...]
+    made: tuple[str, ...]
     variants: tuple[str, ...]
     paper: str
     section: str
@@ -75,9 +76,13 @@ def overview() -> list[Row]:
 
 
 def _row(recipe: Recipe) -> Row:
-    columns = tuple(stage.columns for stage in recipe.stages)
+    made = tuple(dict.fromkeys(column for stage in recipe.stages for column in stage.made_columns))
+    columns = tuple(
+        tuple(dict.fromkeys("text" if column in stage.made_columns else column for column in stage.columns))
+        for stage in recipe.stages
+    )
     about = (recipe.paper, recipe.section, recipe.table)
-    return Row(recipe.name, recipe.about, columns, tuple(variants(recipe.name)), *about)
+    return Row(recipe.name, recipe.about, columns, made, tuple(variants(recipe.name)), *about)
 
 
 def _as_table(recipe: Recipe) -> dict[str, Any]:

@@ -129,6 +129,11 @@ class Stage(Section):
         return tuple(dict.fromkeys([*self._texts(self.reads), *labels])) or ("text",)
 
     @property
+    def made_columns(self) -> tuple[str, ...]:
+        """Those that are made of the column `text` where a corpus lacks them."""
+        return tuple(column for column in self.columns if column in self.views.texts)
+
+    @property
     def student_columns(self) -> tuple[str, ...]:
         """Those whose text the student's tokenizer reads: a guide with one of its own reads the second view."""
         sides = [side for side in self.reads if not (side == "second" and self.guide.own_tokenizer)]

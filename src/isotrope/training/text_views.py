@@ -17,7 +17,7 @@ from isotrope.views.text import TextView, TextViewSpec, count_texts, write_views
 
 def made_columns(stage: Stage) -> dict[str, TextViewSpec]:
     """The columns that a stage reads and its `views.texts` can make."""
-    return {name: stage.views.texts[name] for name in stage.columns if name in stage.views.texts}
+    return {name: stage.views.texts[name] for name in stage.made_columns}
 
 
 def with_text_views(
