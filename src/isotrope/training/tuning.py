@@ -23,7 +23,7 @@ from isotrope.encoders import Encoder, load
 from isotrope.encoders.devices import on_device
 from isotrope.evaluation import compare
 from isotrope.io.atomic import whole_folder
-from isotrope.io.durations import seconds_of, shown_duration
+from isotrope.io.durations import rough_duration, seconds_of, shown_duration
 from isotrope.io.errors import IsotropeError, one_line
 from isotrope.io.progress import Display
 from isotrope.text.shaping import Shape, shaped
@@ -190,7 +190,7 @@ class _Search:
             quickest = min(contenders, key=lambda one: one.least)
             raise IsotropeError(
                 f"a budget of {shown_duration(self.budget)} is too small: the quickest candidate, {quickest.name}, "
-                f"needs about {shown_duration(self.progress.spent + quickest.least)}; give more in budget=",
+                f"needs about {rough_duration(self.progress.spent + quickest.least)}; give more in budget=",
                 argument="budget=",
             )
         self.progress.note(rungs=(*self.progress.rungs, planned))
