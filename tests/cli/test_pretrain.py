@@ -20,7 +20,7 @@ Run = Callable[..., Any]
 def test_the_options_are_the_librarys_with_its_defaults() -> None:
     options = {name: option.default for name, option in inspect.signature(pretrain).parameters.items()}
     fields = asdict(Pretraining())
-    assert options.keys() - {"output", "resume", "device"} == fields.keys()
+    assert options.keys() - {"output", "resume", "other_processes", "device"} == fields.keys()
     assert {name: options[name] for name in fields if name != "files"} == {
         name: value for name, value in fields.items() if name != "files"
     }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 import torch
 import transformers
@@ -124,6 +126,26 @@ def test_every_token_is_laid_out_once_and_found_again(lengths: list[int]) -> Non
     assert batch.flatten(batch.position_ids[..., None]).flatten().tolist() == [i for n in lengths for i in range(n)]
     rows, width = batch.input_ids.shape
     assert rows * width <= 1.03 * len(lengths) * max(lengths)  # never more positions than padding would take
+
+
+@given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=40), world=st.integers(1, 4))
+@settings(max_examples=100, deadline=None)
+def test_shares_of_a_batch_are_batches_of_its_sentences(lengths: list[int], world: int) -> None:
+    numbered = iter(range(1, sum(lengths) + 1))
+    batch = lay_out([[next(numbered) for _ in range(n)] for n in lengths], pad_id=0)
+    found = []
+    for rank in range(min(world, len(batch.input_ids))):
+        share = batch.share(rank, world)
+        assert torch.equal(share.input_ids, batch.input_ids[rank::world])
+        unpacked, mask = share.unpack(share.input_ids[..., None])
+        texts = [row[: int(m.sum())].flatten().tolist() for row, m in zip(unpacked, mask, strict=True)]
+        assert [len(text) for text in texts] == share.lengths.tolist()
+        real = share.sentence >= 0
+        places = zip(share.sentence[real].tolist(), share.input_ids[real].tolist(), strict=True)
+        assert all(token in texts[number] for number, token in places)
+        found += texts
+    begins = [0, *torch.tensor(lengths).cumsum(0).tolist()]
+    assert sorted(found) == [list(range(a + 1, b + 1)) for a, b in pairwise(begins)]
 
 
 @given(lengths=st.lists(st.integers(1, 40), min_size=2, max_size=64))

@@ -19,7 +19,6 @@ from transformers import BertForMaskedLM
 import isotrope
 from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
-from isotrope.text.vocabulary import train_wordpiece
 from isotrope.training.checkpoints import last_checkpoint
 from isotrope.training.masked_lm import MaskedBatches, MaskedLM, masked_loss
 from isotrope.training.pretrain import HELD_OUT, Pretraining, _tokenized, held_out_figures, pretrain
@@ -50,11 +49,8 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 @pytest.fixture(scope="module")
-def config(text: str, tmp_path_factory: pytest.TempPathFactory) -> Pretraining:
-    """With a vocabulary that is there already: the pieces that are learnt are numbered otherwise every time."""
-    folder = tmp_path_factory.mktemp("vocabulary")
-    train_wordpiece(SENTENCES, 400, max_length=48).save_pretrained(folder)
-    return Pretraining(files={text: 1.0}, tokenizer=str(folder), **TINY)
+def config(text: str) -> Pretraining:
+    return Pretraining(files={text: 1.0}, **TINY)
 
 
 @pytest.fixture(scope="module")

@@ -27,6 +27,7 @@ from isotrope.training.assemble import make_learner, with_teacher
 from isotrope.training.batches import StageBatches
 from isotrope.training.frozen import FrozenEncoders, FrozenVectors
 from isotrope.training.learner import Learner
+from isotrope.training.pretrain import Pretraining, pretrain
 from isotrope.training.run import train
 
 pytestmark = pytest.mark.xdist_group("processes")  # the other worker would wait for what one of them starts
@@ -58,6 +59,7 @@ RUN: dict[str, Any] = {  # with such an epsilon Adam moves by the gradient, not 
     | {"training.eval_steps": 2, "training.learning_rate": 0.5, "training.epsilon": 1.0}
     | {"training.keep_checkpoints": True},
 }
+SIZES: dict[str, Any] = {"vocabulary": 400, "layers": 2, "dim": 32, "heads": 2, "batch_tokens": 128, "warmup": 1}
 Result = tuple[Tensor, dict[str, Tensor], dict[str, Tensor]]  # loss, gradients, buffers after the step
 
 
@@ -104,12 +106,18 @@ def process(folder: Path, model: str) -> None:
         checkpoints.save_model = None  # type: ignore[assignment]  # it fails if it is called
         sys.addaudithook(lambda event, args: written.extend(writes(event, args, str(folder / "run"))))
     train([row["text"] for row in ROWS], model=model, output=folder / "run", **RUN)  # makes the group itself
+    pretrain(pretraining(folder), folder / "pretrained")
     results = {name: step(name, model, folder, rank, WORLD) for name in OBJECTIVES}
     torch.save((results, written), folder / f"{rank}.pt")
     while not all((folder / f"{one}.pt").exists() for one in range(WORLD)):
         time.sleep(0.01)  # nobody goes on while another may still be talking to it
     killed_process(folder / "killed", model)
     os._exit(0)  # what gloo's threads do when an interpreter ends is not what is tested: now and then they abort it
+
+
+def pretraining(folder: Path, steps: int = 4) -> Pretraining:
+    """In batches of one to three rows."""
+    return Pretraining(files={str(folder / "text.txt"): 1.0}, positions=64, steps=steps, save_steps=2, **SIZES)
 
 
 def writes(event: str, args: tuple[Any, ...], folder: str) -> list[str]:
@@ -126,6 +134,7 @@ def together(small: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder in which two processes have left their results, before the second was killed in another run."""
     folder = tmp_path_factory.mktemp("two")
     (folder / "killed").mkdir()
+    (folder / "text.txt").write_text("\n".join(bundled_sentences()))
     command = [sys.executable, "-m", "torch.distributed.run", "--standalone", f"--nproc-per-node={WORLD}", __file__]
     done = subprocess.run([*command, str(folder), small], capture_output=True, text=True, timeout=300)
     assert all((folder / f"{rank}.pt").exists() for rank in range(WORLD)), done.stderr
@@ -164,6 +173,22 @@ def test_a_whole_run_is_that_of_one_process(together: Path, small: str, tmp_path
     for name in ("eval_held_out_loss", "eval_uniformity", "eval_effective_rank"):
         assert [line.get(name) for line in logs[1]] == [pytest.approx(line.get(name), abs=1e-3) for line in logs[0]]
     assert logs[1][1]["loss"] == pytest.approx(logs[0][1]["loss"], abs=1e-3)
+
+
+def test_pretraining_is_that_of_one_process(together: Path, tmp_path: Path) -> None:
+    found = json.loads((together / "pretrained" / "figures.json").read_text())
+    alone = pretrain(pretraining(together), tmp_path / "alone")
+    assert found == {key: pytest.approx(value, abs=1e-4) for key, value in alone.items()}
+    wanted = load_file(tmp_path / "alone" / "checkpoint-4" / "model.safetensors")
+    weights = load_file(together / "pretrained" / "checkpoint-4" / "model.safetensors")
+    for key, value in wanted.items():  # Adam's first steps go by the sign of a gradient, however small
+        torch.testing.assert_close(weights[key], value, rtol=0, atol=1e-4, msg=lambda m, key=key: f"{key}: {m}")
+    rank_files = {file.name for file in (together / "pretrained" / "checkpoint-4").glob("rng-*")}
+    assert rank_files == {"rng-0.pt", "rng-1.pt"}
+    with pytest.raises(isotrope.IsotropeError, match=r"and this run has 1; .*other_processes="):
+        pretrain(pretraining(together), together / "pretrained", resume=True)
+    again = pretrain(pretraining(together), together / "pretrained", resume=True, other_processes=True)
+    assert again == found
 
 
 def test_the_first_process_alone_writes(together: Path, tmp_path: Path) -> None:

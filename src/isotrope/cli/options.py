@@ -25,6 +25,7 @@ RunFolder = Annotated[
     Path, typer.Option("--output", "-o", help="Folder for the run; the encoder is in its `encoder/`.")
 ]
 Resume = Annotated[bool, typer.Option("--resume", help="Continue a run that was stopped.")]
+OtherProcesses = Annotated[bool, typer.Option("--other-processes", help="Resume with a different number of processes.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite the output.")]
 AllowCode = Annotated[bool, typer.Option("--allow-code", help="Import the Python code that the recipe files name.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from isotrope.cli.console import waiting
-from isotrope.cli.options import Device, Precision, Resume, RunFolder
+from isotrope.cli.options import Device, OtherProcesses, Precision, Resume, RunFolder
 from isotrope.io.errors import IsotropeError
 from isotrope.text import read_sentences
 
@@ -54,6 +54,7 @@ def pretrain(
     seed: Annotated[int, typer.Option(min=0)] = 1,
     device: Device = None,
     resume: Resume = False,
+    other_processes: OtherProcesses = False,
 ) -> None:
     """Pre-train a small BERT on raw text: vocabulary, word vectors, masked language modelling.
 
@@ -65,6 +66,7 @@ def pretrain(
     with waiting("Starting"):
         from isotrope.training.pretrain import Pretraining
         from isotrope.training.pretrain import pretrain as train
+        from isotrope.training.processes import is_main_process
     config = Pretraining(
         files=weights,
         start=str(start) if start else None,
@@ -84,11 +86,12 @@ def pretrain(
         save_steps=save_steps,
         seed=seed,
     )
-    figures = train(config, output, device=device, resume=resume)
-    typer.echo(
-        f"{output / 'encoder'}: held-out loss {figures['loss']:.3f}, accuracy {100 * figures['accuracy']:.1f}% "
-        f"after {figures['tokens']:,.0f} tokens"
-    )
+    figures = train(config, output, device=device, resume=resume, other_processes=other_processes)
+    if is_main_process():
+        typer.echo(
+            f"{output / 'encoder'}: held-out loss {figures['loss']:.3f}, accuracy {100 * figures['accuracy']:.1f}% "
+            f"after {figures['tokens']:,.0f} tokens"
+        )
 
 
 def _weighted(text: str) -> tuple[str, float]:

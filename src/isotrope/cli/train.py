@@ -16,6 +16,7 @@ from isotrope.cli.options import (
     Data,
     Device,
     Join,
+    OtherProcesses,
     Resume,
     RunFolder,
     StripHtml,
@@ -134,9 +135,7 @@ def train(
     precision: TrainingPrecision = None,
     resume: Resume = False,
     with_report: WithReport = True,
-    other_processes: Annotated[
-        bool, typer.Option("--other-processes", help="Resume with a different number of processes.")
-    ] = False,
+    other_processes: OtherProcesses = False,
     allow_code: AllowCode = False,
     as_json: AsJson = False,
 ) -> None:

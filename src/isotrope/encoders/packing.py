@@ -71,6 +71,20 @@ class Batch:
         index = (first[:, None] + column).where(mask, 0)
         return hidden.flatten(0, 1)[self.token_index[index]], mask.long()
 
+    def share(self, rank: int, world: int) -> Batch:
+        """The rows of one process of several, every `world`-th from row `rank` on; sentences as they stand."""
+        rows = self.sentence[rank::world]
+        flat = rows.flatten()
+        token_index = (flat >= 0).nonzero().squeeze(1)
+        _, number, lengths = torch.unique_consecutive(flat[token_index], return_inverse=True, return_counts=True)
+        return Batch(
+            input_ids=self.input_ids[rank::world],
+            position_ids=self.position_ids[rank::world],
+            sentence=torch.full_like(flat, -1).index_copy(0, token_index, number).view_as(rows),
+            lengths=lengths,
+            token_index=token_index,
+        )
+
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""
         moved = {name: tensor.to(device, non_blocking=True) for name, tensor in vars(self).items()}

@@ -52,12 +52,22 @@ class MaskedBatches(Dataset[dict[str, Any]]):
     """Batch number k of a whole run: sentences in a seeded order, as many as fill a budget of tokens, masked.
 
     A batch depends on the seed and its own number only, so a resumed run sees what the uninterrupted one would have.
+    Process `rank` of `world` gets its share of every batch, and the masked tokens of the whole, `asked`.
     """
 
     def __init__(
-        self, text: TokenizedText, tokenizer: Any, *, batches: int, batch_tokens: int, seed: int, masked: float = 0.2
+        self,
+        text: TokenizedText,
+        tokenizer: Any,
+        *,
+        batches: int,
+        batch_tokens: int,
+        seed: int,
+        masked: float = 0.2,
+        rank: int = 0,
+        world: int = 1,
     ) -> None:
-        self.text, self.seed = text, seed
+        self.text, self.seed, self.rank, self.world = text, seed, rank, world
         self.pad_id, self.cls_id, self.sep_id = tokenizer.pad_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id
         self.masker = Masker(tokenizer, masked)
         self.order, self.bounds = self._plan(batches, batch_tokens)
@@ -83,7 +93,11 @@ class MaskedBatches(Dataset[dict[str, Any]]):
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + k)
         shown, targets = self.masker(batch.input_ids, generator)
         batch.input_ids.copy_(shown)
-        return {"batch": batch, "targets": targets}
+        asked = (targets != IGNORED).sum() / self.world
+        if self.rank >= len(targets):  # there is no row for this process: it looks on
+            return {"batch": batch, "targets": torch.full_like(targets, IGNORED), "asked": asked}
+        batch, targets = batch.share(self.rank, self.world), targets[self.rank :: self.world]
+        return {"batch": batch, "targets": targets, "asked": asked}
 
 
 class MaskedLM(BertForMaskedLM):  # type: ignore[misc]
@@ -91,22 +105,25 @@ class MaskedLM(BertForMaskedLM):  # type: ignore[misc]
     of the last layer what follows attention, and the output layer.
     """
 
-    def forward(self, batch: Batch, targets: Tensor) -> dict[str, Tensor]:
-        """Mean cross-entropy over the masked tokens, and the share of them that was guessed right."""
-        asked = targets != IGNORED
-        logits = self.cls(self._last_layer(batch, asked)).float()  # (masked, vocabulary)
-        right = (logits.argmax(-1) == targets[asked]).float().mean()
-        return {"loss": functional.cross_entropy(logits, targets[asked]), "accuracy": right}
+    def forward(self, batch: Batch, targets: Tensor, asked: Tensor) -> dict[str, Tensor]:
+        """Mean cross-entropy over the masked tokens, and the share of them that was guessed right.
 
-    def _last_layer(self, batch: Batch, asked: Tensor) -> Tensor:
-        """The last layer's vectors where `asked` (rows, width) is true, (masked, dim): those that `self.bert` gives."""
+        `asked` is how many masked tokens each process has in the mean: the mean over processes is that of all tokens.
+        """
+        masked = targets != IGNORED
+        logits = self.cls(self._last_layer(batch, masked)).float()  # (masked, vocabulary)
+        right = (logits.argmax(-1) == targets[masked]).float().sum() / asked
+        return {"loss": functional.cross_entropy(logits, targets[masked], reduction="sum") / asked, "accuracy": right}
+
+    def _last_layer(self, batch: Batch, masked: Tensor) -> Tensor:
+        """The last layer's vectors where `masked` (rows, width) is true, (masked, dim), as `self.bert` gives them."""
         *layers, last = self.bert.encoder.layer
         mask = batch.block_mask(self.dtype)
         hidden = self.bert.embeddings(batch.input_ids, position_ids=batch.position_ids)
         for layer in layers:
             hidden = layer(hidden, mask)
         context, _ = last.attention.self(hidden, mask)
-        attended = last.attention.output(context[asked], hidden[asked])
+        attended = last.attention.output(context[masked], hidden[masked])
         vectors: Tensor = last.feed_forward_chunk(attended)
         return vectors
 
@@ -119,9 +136,9 @@ def masked_loss(model: MaskedLM, batches: MaskedBatches) -> tuple[float, float]:
     loss = right = asked = 0.0
     for k in range(len(batches)):
         item = batches[k]
-        n = int((item["targets"] != IGNORED).sum())
+        n = int(item["asked"])
         device = next(model.parameters()).device
-        found = model(item["batch"].to(device), item["targets"].to(device))
+        found = model(**{name: value.to(device) for name, value in item.items()})
         loss, right, asked = loss + n * float(found["loss"]), right + n * float(found["accuracy"]), asked + n
     model.train(was_training)
     return loss / asked, right / asked

@@ -32,6 +32,7 @@ from isotrope.training.loop import Loop, LoopSettings
 from isotrope.training.masked_lm import MaskedBatches, MaskedLM, TokenizedText, masked_loss
 from isotrope.training.optimisers import decayed_and_exempt
 from isotrope.training.ppmi import ppmi_vectors
+from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first, rank_and_world
 from isotrope.training.run_folder import check_run, locked, read_json
 
 SETTINGS = "settings.json"
@@ -63,17 +64,27 @@ class Pretraining:
     seed: int = 1
 
 
-def pretrain(config: Pretraining, output: Path, *, device: str | None = None, resume: bool = False) -> dict[str, float]:
+def pretrain(
+    config: Pretraining,
+    output: Path,
+    *,
+    device: str | None = None,
+    resume: bool = False,
+    other_processes: bool = False,
+) -> dict[str, float]:
     """Trains, saves a transformers folder in `output/encoder`, returns held-out loss and accuracy.
 
     `output` also holds the settings, the tokenised text and `checkpoint-N/`. Killed at any time, it goes on with
-    `resume` from its last checkpoint as if nothing had happened. `device` is by default the fastest there is.
+    `resume` from its last checkpoint as if nothing had happened. `device` is by default the fastest there is. Several
+    processes, as `torchrun` starts them, share every batch; `other_processes` resumes with another number of them.
     """
     _check(config)
     with on_device(device), _open_run(config, output, resume):
-        tokenizer = _tokenizer(config, output)
-        text, held_out = _tokenized(config, tokenizer, output)
+        with main_process_first():
+            tokenizer = _tokenizer(config, output)
+            text, held_out = _tokenized(config, tokenizer, output)
         set_seed(config.seed)
+        rank, world = rank_and_world()
         model = _model(config, tokenizer)
         batches = MaskedBatches(
             text,
@@ -82,18 +93,25 @@ def pretrain(config: Pretraining, output: Path, *, device: str | None = None, re
             batch_tokens=config.batch_tokens,
             seed=config.seed,
             masked=config.masked,
+            rank=rank,
+            world=world,
         )
         if config.start is None and last_checkpoint(output) is None:
             _start_from_counts(model, text, config.seed)
-        _loop(config, model, batches, output).run(resume=resume)
-        loss, accuracy = masked_loss(model, held_out)
-        _check_result(model, loss)
-        figures = {"loss": loss, "accuracy": accuracy, "tokens": config.steps * config.batch_tokens}
-        with writing(output / "encoder"):
-            _save(model, output)
-        with whole_or_nothing(output / "figures.json") as path:
-            path.write_text(json.dumps(figures, indent=2) + "\n")
-        return figures
+        _loop(config, model, batches, output).run(resume=resume, other_processes=other_processes)
+        return made_by_main_process(lambda: _finish(config, model, held_out, output))
+
+
+def _finish(config: Pretraining, model: MaskedLM, held_out: MaskedBatches, output: Path) -> dict[str, float]:
+    """Measures what was trained, and saves it."""
+    loss, accuracy = masked_loss(model, held_out)
+    _check_result(model, loss)
+    figures = {"loss": loss, "accuracy": accuracy, "tokens": config.steps * config.batch_tokens}
+    with writing(output / "encoder"):
+        _save(model, output)
+    with whole_or_nothing(output / "figures.json") as path:
+        path.write_text(json.dumps(figures, indent=2) + "\n")
+    return figures
 
 
 def held_out_figures(encoder: str | Path, files: dict[str, float], scratch: Path) -> tuple[float, float]:
@@ -134,8 +152,12 @@ def _check_result(model: MaskedLM, loss: float) -> None:
 def _open_run(config: Pretraining, output: Path, resume: bool) -> Iterator[None]:
     """Makes the run folder, or checks that the settings of the one there are the same; it is locked meanwhile.
 
-    That of a new run that fails before its first checkpoint is removed: the corrected call finds the place free.
+    That of a new run that fails before its first checkpoint is removed: the corrected call finds the place free. Of
+    several processes the first does all this.
     """
+    if not is_main_process():
+        yield
+        return
     check_run(output, resume=resume, settings=SETTINGS)
     with locked(output):
         if resume:
@@ -161,8 +183,11 @@ def _tokenizer(config: Pretraining, output: Path) -> Any:
         if config.tokenizer or config.start:
             tokenizer = AutoTokenizer.from_pretrained(config.tokenizer or config.start)
         else:
-            sentences = (text for path in config.files for text in read_sentences(path))
-            tokenizer = train_wordpiece(sentences, config.vocabulary, max_length=config.positions)
+            tokenizer = train_wordpiece(
+                lambda: (text for path in config.files for text in read_sentences(path)),
+                config.vocabulary,
+                max_length=config.positions,
+            )
         with whole_folder(folder) as partial:
             tokenizer.save_pretrained(partial)
             write_sums(partial)
