@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -9,8 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+import torch
 
 import isotrope
+from isotrope.evaluation.geometry import mean_cosine
 from isotrope.evaluation.label_free.comparison import Comparison
 from isotrope.evaluation.label_free.neighbourhoods import Shift, Together
 from isotrope.evaluation.label_free.verdict import MRRDifference
@@ -43,6 +46,17 @@ def test_what_an_encoder_is_like_decides(minilm: isotrope.Encoder) -> None:
     assert is_raw(raw)
     assert not is_raw(minilm)
     assert (recipe_for(raw, "both"), recipe_for(minilm, "topics")) == ("raw", "smooth:topics")
+
+
+def test_a_sentence_encoder_in_a_narrow_cone_is_none_that_was_pre_trained_only(minilm: isotrope.Encoder) -> None:
+    """Contrast, which suits a raw encoder, costs a sentence encoder points, whatever all its vectors have in common."""
+    alike = copy.deepcopy(minilm).with_after_pooling([])
+    bias = alike.backbone.model.encoder.layer[-1].output.LayerNorm.bias
+    common = torch.randn(bias.shape, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        bias.add_(common, alpha=0.5)
+    assert float(mean_cosine(alike.encode(TEXTS))) > 0.6
+    assert not is_raw(alike)
 
 
 def test_little_text_is_not_believed_about_a_sentence_encoder() -> None:
