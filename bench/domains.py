@@ -27,12 +27,14 @@ import torch
 import isotrope
 from isotrope.evaluation.tasks import suites
 from isotrope.text import read_sentences
+from isotrope.training.automatic import decide, is_raw
 from runs import mean_and_spread, print_head, print_row
 
 POOLINGS = ("mean", "cls", "last2", "first-last")
 WHITENED = 4_000  # sentences that whitening is fitted on: ten for each of its directions
 LEARNT, JUDGED = 20_000, 1_000  # texts that a recipe learns from, and that what it made is judged by
 WIDE = 10  # points; an interval wider than that is shown
+SAID = {"better": "better", "worse": "worse", "no clear difference": "silent"}
 Result = dict[str, Any]
 
 
@@ -49,7 +51,9 @@ def main() -> None:
             for recipe in options.recipes:
                 for seed in options.seeds:
                     domain.tuned(model, recipe, seed)
-    print_table([one for one in bench.results if one["domain"] in options.domains], options.domains)
+    there = [one for one in bench.results if one["domain"] in options.domains]
+    print_table(there, options.domains)
+    print_changes([one for one in there if "judge" in one], options.domains)
 
 
 def parse() -> argparse.Namespace:
@@ -166,7 +170,9 @@ class Domain:
         start = isotrope.load(model, pooling=str(tuned.pooling))
         compared = isotrope.compare(start, tuned, texts)
         assert compared.together is not None
+        raw = decide(None, compared, "both", raw=True).kept == "tuned"
         return {
+            "said": f"{'' if raw else 'not '}kept" if is_raw(start) else SAID[compared.judgement],
             "cohesion": compared.together.cohesion.change,
             "low": compared.together.cohesion.low,
             "words": compared.together.words.change,
@@ -190,6 +196,26 @@ def print_table(results: Sequence[Result], domains: Sequence[str]) -> None:
         change = f"{average - untuned:+.2f}" if average and untuned and average != untuned else ""
         cells = (cell(row.get(domain, [])) for domain in domains)
         print_row(model, method, *cells, f"{average:.2f}" if average else "", change)
+
+
+def print_changes(results: Sequence[Result], domains: Sequence[str]) -> None:
+    """What each recipe made of a model under the same pooling, and what the judge said of it without labels."""
+    rows: dict[tuple[str, str, str], dict[str, list[Result]]] = {}
+    for one in results:
+        row = rows.setdefault((one["model"], one["method"], one["pooling"]), {})
+        row.setdefault(one["domain"], []).append(one)
+    print()
+    print_head("model", "recipe", "pooling", *domains)
+    for named, row in sorted(rows.items(), key=lambda item: item[0][0]):
+        print_row(*named, *(change(row.get(domain, [])) for domain in domains))
+
+
+def change(several: Sequence[Result]) -> str:
+    """`+1.59 silent`: the mean of the seeds, and what was said of each."""
+    if not several:
+        return ""
+    gained = mean_and_spread([one["score"] - one["before"] for one in several])
+    return f"{'' if gained.startswith('-') else '+'}{gained} {', '.join(one['judge']['said'] for one in several)}"
 
 
 def average_of(row: dict[str, list[Result]], domains: Sequence[str]) -> float | None:
