@@ -1,7 +1,7 @@
 """Does the judge of `isotrope compare` agree with labels? Changed encoders on six domains, in Markdown.
 
     python bench/judge.py --data DIR [--models minilm,bundled] [--domains banking77,...] [--runs runs/domains]
-                          [--output runs/judge]
+                          [--trained] [--output runs/judge]
 
 Each model is changed in ways that help or harm: centred, whitened in part or wholly, its main directions removed, cut
 down to few, noise added, smoothed weakly and strongly; and trained, by the recipes that bench/domains.py ran in --runs.
@@ -50,11 +50,15 @@ def main() -> None:
     parser.add_argument("--models", default="minilm,bundled")
     parser.add_argument("--domains", default=",".join(suites()["domains"]))
     parser.add_argument("--runs", type=Path, help="the --output of bench/domains.py, for trained encoders")
+    parser.add_argument("--trained", action="store_true", help="those alone, without changes made by hand")
     parser.add_argument("--output", type=Path, default=Path("runs/judge"))
     options = parser.parse_args()
+    if options.trained and not options.runs:
+        parser.error("--trained is about those in --runs")
     options.output.mkdir(parents=True, exist_ok=True)
     models, domains = options.models.split(","), options.domains.split(",")
-    measured = [one for model in models for domain in domains for one in measure(model, domain, options)]
+    made = [] if options.trained else models
+    measured = [one for model in made for domain in domains for one in measure(model, domain, options)]
     measured += [one for one in trained(options.runs) if one["model"] in models and one["domain"] in domains]
     print_correlations(measured, models)
     for model in models:

@@ -11,6 +11,7 @@ from isotrope.encoders import Encoder
 from isotrope.evaluation import load_pairs, score_pairs
 from isotrope.evaluation.geometry import mean_cosine
 from isotrope.evaluation.label_free.comparison import Comparison
+from isotrope.evaluation.label_free.neighbourhoods import ALIKE
 from isotrope.io.atomic import whole_or_nothing
 from isotrope.io.errors import as_typed
 from isotrope.text import bundled_sentences
@@ -19,7 +20,6 @@ from isotrope.training.run_folder import read_json, undamaged
 OUTCOME = "outcome.json"
 TRIED = "tried"  # where the encoder of a run is that was not kept
 RAW, SENTENCE_ENCODER = "raw", "smooth"  # recipes: docs/domains.md has why these
-ALIKE = 0.4  # mean cosine of sentences that have nothing to do with each other; a raw encoder's is above it
 KNOWS = 40  # Spearman x 100 on the bundled pairs, dev; a raw encoder's is below it: `bundled` has 8 to 22, `small` 50
 SENTENCES = 300
 DETAILS = "If near-duplicates must be told apart by small details, use {purpose}, or {dev} with graded pairs."

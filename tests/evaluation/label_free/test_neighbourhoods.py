@@ -78,3 +78,28 @@ APART_UP, APART_DOWN, APART_FAR_DOWN = (
 )
 def test_the_rule(cohesion: Shift, words: Shift, kept: float, apart: MRRDifference, wanted: str) -> None:
     assert decide(Together(cohesion, words, kept, 1000), [apart]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("cohesion", "words", "kept", "wanted"),
+    [
+        (DOWN, UP, 60, "no clear difference"),  # what contrast does to a raw encoder, to its good
+        (DOWN, FLAT, 60, "no clear difference"),
+        (DOWN, DOWN, 60, "worse"),
+        (UP, DOWN, 80, "no clear difference"),
+        (UP, UP, 80, "better"),
+        (UP, UP, KEPT - 1, "no clear difference"),
+    ],
+)
+def test_where_all_texts_were_alike_falling_cohesion_needs_a_witness(
+    cohesion: Shift, words: Shift, kept: float, wanted: str
+) -> None:
+    assert decide(Together(cohesion, words, kept, 1000, alike=True), [APART_UP]) == wanted
+
+
+def test_whether_texts_were_alike_is_told_by_their_cosines() -> None:
+    vectors = kinds(0.1)
+    for shifted, alike in ((vectors, False), (vectors + 3 * np.abs(vectors).max(), True)):
+        found = compare_neighbourhoods(shifted, vectors, TEXTS)
+        assert found is not None
+        assert found.alike == alike

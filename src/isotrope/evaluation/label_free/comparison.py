@@ -218,6 +218,8 @@ class Comparison(Printable):
     def reasons(self) -> str:
         """The figures of both grains, in words, a line each."""
         first = [reasons.kept_together(self.together, self.kept_together)] if self.together else []
+        if self.together and self.together.alike:
+            first.append(reasons.alike_in_words(self.together.words))
         return "\n".join([*first, *self._told_apart()])
 
     @property

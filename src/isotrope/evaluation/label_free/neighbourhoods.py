@@ -5,6 +5,9 @@ That share, the cohesion, follows what labels say about most changes of an encod
 bought: an encoder that forgets half of what it knew has cohesive neighbourhoods of the rest. So there is a witness that
 knows nothing of the encoder, the words of the corpus (TF-IDF, reduced by SVD): where neighbours become less alike in
 their words, or too many of them are new, nothing is called better.
+
+Where all texts were alike to the encoder before (a raw one, or a pooling that it was not trained for), cohesion falls
+as soon as they are not, whatever is learnt. There nothing is called worse unless the witness says so too.
 """
 
 from __future__ import annotations
@@ -16,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from isotrope.evaluation.geometry.measures import mean_cosine
 from isotrope.evaluation.label_free.verdict import Judgement, MRRDifference, judge, unit
 from isotrope.evaluation.results.resampling import Sample, interval, resampled
 
@@ -31,6 +35,7 @@ WORDS = -1.0  # points that the neighbours' likeness in words may fall by
 APART = 10.0  # points of MRR x 100 that halves, rewordings and shortened texts may lose
 UNRELATED = 35.0  # per cent of the neighbours in common, below which neither was tuned from the other
 KEPT = 75.0  # per cent of the neighbours that must stay
+ALIKE = 0.4  # mean cosine above which all texts are alike to an encoder
 
 
 @dataclass(frozen=True)
@@ -64,17 +69,22 @@ class Shift:
 
 @dataclass(frozen=True)
 class Together:
-    """How neighbourhoods changed from one encoder to another; `kept` is the share of neighbours that stayed, in %."""
+    """How neighbourhoods changed from one encoder to another; `kept` is the share of neighbours that stayed, in %.
+
+    `alike`: whether all texts were alike to the encoder before.
+    """
 
     cohesion: Shift
     words: Shift
     kept: float
     texts: int
+    alike: bool = False
 
     @property
     def judgement(self) -> Judgement:
         """Whether what belongs together is kept together better than before."""
-        if self.cohesion.change <= -COHESION and self.cohesion.high < 0:
+        fallen = self.cohesion.change <= -COHESION and self.cohesion.high < 0
+        if fallen and (not self.alike or self.words.judgement == "worse"):
             return "worse"
         risen = self.cohesion.change >= COHESION and self.cohesion.low > 0
         return "better" if risen and self.words.change > WORDS and self.kept >= KEPT else "no clear difference"
@@ -106,6 +116,7 @@ def compare_neighbourhoods(before: Any, after: Any, texts: Sequence[str]) -> Tog
         shift(first.words, second.words),
         100 * float(stayed) / NEAREST,
         len(texts),
+        mean_cosine(before) > ALIKE,
     )
 
 

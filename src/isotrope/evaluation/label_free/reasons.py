@@ -20,6 +20,8 @@ def kept_together(together: Together, judgement: Judgement) -> str:
 def _although(together: Together) -> str:
     """Why a change that chance does not explain is none to go by."""
     cohesion = together.cohesion
+    if together.alike and cohesion.judgement == "worse":
+        return " Where all texts were alike before, a fall counts only if neighbours have fewer words in common, too."
     if cohesion.judgement == "no clear difference":
         return ""
     if abs(cohesion.change) < COHESION:
