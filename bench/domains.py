@@ -173,6 +173,7 @@ class Domain:
         raw = decide(None, compared, "both", raw=True).kept == "tuned"
         return {
             "said": f"{'' if raw else 'not '}kept" if is_raw(start) else SAID[compared.judgement],
+            "alike": compared.together.alike,
             "cohesion": compared.together.cohesion.change,
             "low": compared.together.cohesion.low,
             "words": compared.together.words.change,

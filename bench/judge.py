@@ -104,6 +104,7 @@ def _measure(model: str, domain: str, data: Path) -> Iterator[Measured]:
             "domain": domain,
             "change": name,
             "gain": task.measure(changed).main.value - before,  # type: ignore[arg-type]
+            "alike": together.alike,
             "cohesion": together.cohesion.change,
             "low": together.cohesion.low,
             "words": together.words.change,
@@ -203,7 +204,7 @@ def counts(
     found = [0] * 6
     for one in measured:
         better = one["cohesion"] >= cohesion and one["low"] > 0 and one["words"] > words and one["kept"] >= kept
-        worse = one["cohesion"] <= -cohesion
+        worse = one["cohesion"] <= -cohesion and (not one.get("alike") or one["words"] < 0)
         if better:
             found[0 if one["gain"] > 0 else 1 if one["gain"] >= -most else 2] += 1
         elif worse:

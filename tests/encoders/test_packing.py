@@ -130,13 +130,14 @@ def test_every_token_is_laid_out_once_and_found_again(lengths: list[int]) -> Non
 
 @given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=40), world=st.integers(1, 4))
 @settings(max_examples=100, deadline=None)
-def test_shares_of_a_batch_are_batches_of_its_sentences(lengths: list[int], world: int) -> None:
+def test_rows_of_a_batch_are_a_batch_of_their_sentences(lengths: list[int], world: int) -> None:
     numbered = iter(range(1, sum(lengths) + 1))
     batch = lay_out([[next(numbered) for _ in range(n)] for n in lengths], pad_id=0)
     found = []
     for rank in range(min(world, len(batch.input_ids))):
-        share = batch.share(rank, world)
+        share, numbers = batch.part(torch.arange(rank, len(batch.input_ids), world))
         assert torch.equal(share.input_ids, batch.input_ids[rank::world])
+        assert share.lengths.tolist() == [lengths[k] for k in numbers]
         unpacked, mask = share.unpack(share.input_ids[..., None])
         texts = [row[: int(m.sum())].flatten().tolist() for row, m in zip(unpacked, mask, strict=True)]
         assert [len(text) for text in texts] == share.lengths.tolist()

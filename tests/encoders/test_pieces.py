@@ -71,6 +71,17 @@ def test_kept_or_computed_again(view: str, pack: bool) -> None:
     assert_same(vectors_and_gradients(model, batch, VIEWS[view], pieces=True, most=3), whole)
 
 
+def test_long_sentences_with_a_row_each_keep_their_own_vectors() -> None:
+    """The longest come first in the rows; a piece of such rows alone once gave each the vector of the other."""
+    model = backbone("Bert", SIZES).double()
+    batch = lay_out([[5 + k] * n for k, n in enumerate((1, 23, 28, 29))], pad_id=1)
+    pieces = [take(batch, rows) for rows in cut(batch, 3, None)]
+    assert batch.packed
+    assert [piece.sentences.tolist() for piece in pieces if not piece.batch.packed] == [[3, 2]]
+    whole = vectors_and_gradients(model, batch, None, pieces=False)
+    assert_same(vectors_and_gradients(model, batch, None, pieces=True, most=3), whole)
+
+
 def test_two_views_beside_each_other() -> None:
     model = backbone("Bert", SIZES).double()
     one, other = lay_out(sentences(), pad_id=1), lay_out(sentences()[::-1], pad_id=1)

@@ -71,19 +71,25 @@ class Batch:
         index = (first[:, None] + column).where(mask, 0)
         return hidden.flatten(0, 1)[self.token_index[index]], mask.long()
 
-    def share(self, rank: int, world: int) -> Batch:
-        """The rows of one process of several, every `world`-th from row `rank` on; sentences as they stand."""
-        rows = self.sentence[rank::world]
-        flat = rows.flatten()
+    def part(self, rows: Tensor, width: int | None = None) -> tuple[Batch, Tensor]:
+        """Some rows, cut behind `width` places, as a batch of their own, and which sentences are in it.
+
+        They are numbered as they stand there: in a batch of one sentence a row, row i is that of sentence i.
+        """
+        here = self.sentence[rows, :width]
+        flat = here.flatten()
         token_index = (flat >= 0).nonzero().squeeze(1)
-        _, number, lengths = torch.unique_consecutive(flat[token_index], return_inverse=True, return_counts=True)
-        return Batch(
-            input_ids=self.input_ids[rank::world],
-            position_ids=self.position_ids[rank::world],
-            sentence=torch.full_like(flat, -1).index_copy(0, token_index, number).view_as(rows),
+        sentences, number, lengths = torch.unique_consecutive(
+            flat[token_index], return_inverse=True, return_counts=True
+        )
+        part = Batch(
+            input_ids=self.input_ids[rows, :width],
+            position_ids=self.position_ids[rows, :width],
+            sentence=torch.full_like(flat, -1).index_copy(0, token_index, number).view_as(here),
             lengths=lengths,
             token_index=token_index,
         )
+        return part, sentences
 
     def to(self, device: torch.device) -> Batch:
         """The same batch on another device."""

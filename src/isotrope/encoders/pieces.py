@@ -65,31 +65,17 @@ class Piece(NamedTuple):
 
     batch: Batch
     rows: Tensor  # of the whole batch, (rows,)
-    sentences: Tensor  # of the whole batch, ascending, (sentences,)
+    sentences: Tensor  # of the whole batch, as they stand in those rows, (sentences,)
 
 
 def take(batch: Batch, rows: Tensor, margin: int | None = None) -> Piece:
     """Those rows, cut behind the longest of them and `margin` places of padding; None: as wide as they were."""
-    row, column = batch.token_index // batch.input_ids.shape[1], batch.token_index % batch.input_ids.shape[1]
-    place = torch.full((len(batch.input_ids),), -1, device=rows.device)
-    place[rows] = torch.arange(len(rows), device=rows.device)
-    there = place[row] >= 0
     width = batch.input_ids.shape[1]
     if margin is not None:
-        width = min(width, int(column[there].max()) + 1 + margin)
-    sentence_of_token = batch.sentence.flatten()[batch.token_index]
-    sentences = torch.unique(sentence_of_token[there])
-    number = torch.full((len(batch.lengths) + 1,), -1, device=rows.device)  # the last is that of padding, -1
-    number[sentences] = torch.arange(len(sentences), device=rows.device)
-    taken = replace(
-        batch,
-        input_ids=batch.input_ids[rows, :width],
-        position_ids=batch.position_ids[rows, :width],
-        sentence=number[batch.sentence[rows, :width]],
-        lengths=batch.lengths[sentences],
-        token_index=place[row[there]] * width + column[there],
-    )
-    return Piece(taken, rows, sentences)
+        filled = (batch.sentence[rows] >= 0).any(0).nonzero()
+        width = min(width, int(filled.max()) + 1 + margin)
+    part, sentences = batch.part(rows, width)
+    return Piece(part, rows, sentences)
 
 
 def cut(batch: Batch, most: int | None, margin: int | None) -> list[Tensor]:

@@ -96,8 +96,8 @@ class MaskedBatches(Dataset[dict[str, Any]]):
         asked = (targets != IGNORED).sum() / self.world
         if self.rank >= len(targets):  # there is no row for this process: it looks on
             return {"batch": batch, "targets": torch.full_like(targets, IGNORED), "asked": asked}
-        batch, targets = batch.share(self.rank, self.world), targets[self.rank :: self.world]
-        return {"batch": batch, "targets": targets, "asked": asked}
+        rows = torch.arange(self.rank, len(targets), self.world)
+        return {"batch": batch.part(rows)[0], "targets": targets[rows], "asked": asked}
 
 
 class MaskedLM(BertForMaskedLM):  # type: ignore[misc]
