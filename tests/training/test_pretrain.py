@@ -21,7 +21,8 @@ from isotrope.io.errors import IsotropeError
 from isotrope.text import bundled_sentences
 from isotrope.training.checkpoints import last_checkpoint
 from isotrope.training.masked_lm import MaskedBatches, MaskedLM, masked_loss
-from isotrope.training.pretrain import HELD_OUT, Pretraining, _tokenized, held_out_figures, pretrain
+from isotrope.training.pretrain import Pretraining, held_out_figures, pretrain
+from isotrope.training.pretrain_text import HELD_OUT, tokenized
 
 pytestmark = pytest.mark.xdist_group("killed")
 
@@ -39,6 +40,9 @@ TINY: dict[str, Any] = {
     "learning_rate": 5e-3,
     "save_steps": 5,
 }
+
+
+SIZE = {key: TINY[key] for key in ("positions", "batch_tokens")}
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +208,7 @@ def test_weights_that_the_last_step_spoilt_are_not_saved(config: Pretraining, tm
 
 def test_held_out_sentences_are_never_trained_on(whole: tuple[Path, dict[str, float]], config: Pretraining) -> None:
     tokenizer = isotrope.load(whole[0] / "encoder").tokenizer
-    trained, held_out = _tokenized(config, tokenizer, whole[0])
+    trained, held_out = tokenized(config.files, tokenizer, whole[0], **SIZE)
     apart = {k for k, sentence in enumerate(SENTENCES) if zlib.crc32(sentence.encode()) % HELD_OUT == 0}
     assert 0 < len(apart) < 20
     batches = MaskedBatches(trained, tokenizer, batches=50, batch_tokens=512, seed=1)
@@ -218,6 +222,6 @@ def test_a_single_held_out_sentence_is_enough(whole: tuple[Path, dict[str, float
     file = tmp_path / "few.txt"
     file.write_text("\n".join([one, *others]))
     tokenizer = isotrope.load(whole[0] / "encoder").tokenizer
-    _, held_out = _tokenized(Pretraining(files={str(file): 1.0}, **TINY), tokenizer, tmp_path)
+    _, held_out = tokenized({str(file): 1.0}, tokenizer, tmp_path, **SIZE)
     model = MaskedLM.from_pretrained(whole[0] / "encoder", dtype=torch.float32)
     assert math.isfinite(masked_loss(model, held_out)[0])

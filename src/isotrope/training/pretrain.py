@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 import math
 import shutil
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +30,11 @@ from isotrope.training.loop import Loop, LoopSettings
 from isotrope.training.masked_lm import MaskedBatches, MaskedLM, TokenizedText, masked_loss
 from isotrope.training.optimisers import decayed_and_exempt
 from isotrope.training.ppmi import ppmi_vectors
+from isotrope.training.pretrain_text import tokenized
 from isotrope.training.processes import is_main_process, made_by_main_process, main_process_first, rank_and_world
 from isotrope.training.run_folder import check_run, locked, read_json
 
 SETTINGS = "settings.json"
-HELD_OUT = 200  # one sentence in so many, by its checksum, is never trained on
-HELD_OUT_BATCHES = 100
-HELD_OUT_SEED = 20_26
 
 
 @dataclass(frozen=True)
@@ -82,7 +78,7 @@ def pretrain(
     with on_device(device), _open_run(config, output, resume):
         with main_process_first():
             tokenizer = _tokenizer(config, output)
-            text, held_out = _tokenized(config, tokenizer, output)
+            text, held_out = _text(config, tokenizer, output)
         set_seed(config.seed)
         rank, world = rank_and_world()
         model = _model(config, tokenizer)
@@ -118,7 +114,7 @@ def held_out_figures(encoder: str | Path, files: dict[str, float], scratch: Path
     """Held-out loss and accuracy of a masked-LM folder on the sentences that `pretrain` holds out of `files`."""
     tokenizer = AutoTokenizer.from_pretrained(encoder)
     model = MaskedLM.from_pretrained(encoder, dtype=torch.float32)
-    _, held_out = _tokenized(Pretraining(files=files), tokenizer, scratch)
+    _, held_out = _text(Pretraining(files=files), tokenizer, scratch)
     return masked_loss(model, held_out)
 
 
@@ -196,55 +192,8 @@ def _tokenizer(config: Pretraining, output: Path) -> Any:
     return AutoTokenizer.from_pretrained(folder)
 
 
-def _tokenized(config: Pretraining, tokenizer: Any, output: Path) -> tuple[TokenizedText, MaskedBatches]:
-    """The text to train on, and the held-out batches: tokenised once, then memory-mapped; made again if damaged."""
-    folder, names = output / "text", ("tokens", "lengths", "source", "held_out")
-    if not (folder / SUMS).is_file() or changed_since(folder):
-        with whole_folder(folder, force=True) as partial:
-            for name, array in zip(names, _tokenize_files(config, tokenizer), strict=True):
-                np.save(partial / f"{name}.npy", array)
-            write_sums(partial)
-    tokens, lengths, source, held_out = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in names)
-    weights = tuple(config.files.values())
-    whole = TokenizedText(tokens, lengths, np.where(held_out, -1, source), weights)
-    aside = TokenizedText(tokens, lengths, np.where(held_out, source, -1), weights)
-    have = int((lengths[held_out] + 2).sum())
-    if have == 0 or int(held_out.sum()) == len(lengths):
-        raise IsotropeError("too little text to hold any out; a few thousand sentences are the least that makes sense")
-    batches = MaskedBatches(
-        aside,
-        tokenizer,
-        batches=max(1, min(HELD_OUT_BATCHES, have // config.batch_tokens)),
-        batch_tokens=min(have, config.batch_tokens),
-        seed=HELD_OUT_SEED,
-        masked=0.15,
-    )
-    return whole, batches
-
-
-def _tokenize_files(config: Pretraining, tokenizer: Any) -> tuple[Any, Any, Any, Any]:
-    dtype = np.uint16 if len(tokenizer) < 2**16 else np.uint32
-    tokens, lengths, source, held_out = [], [], [], []
-    for k, path in enumerate(config.files):
-        for block in _blocks(read_sentences(path), 20_000):
-            ids = tokenizer(
-                block,
-                add_special_tokens=False,
-                truncation=True,
-                max_length=min(config.positions, tokenizer.model_max_length) - 2,
-                return_attention_mask=False,
-                return_token_type_ids=False,
-            )["input_ids"]
-            tokens.append(np.fromiter((i for one in ids for i in one), dtype=dtype))
-            lengths.append(np.array([len(one) for one in ids], dtype=np.int32))
-            source.append(np.full(len(ids), k, dtype=np.int16))
-            held_out.append(np.array([zlib.crc32(text.encode()) % HELD_OUT == 0 for text in block]))
-    return np.concatenate(tokens), np.concatenate(lengths), np.concatenate(source), np.concatenate(held_out)
-
-
-def _blocks(items: Iterator[str], size: int) -> Iterator[list[str]]:
-    while block := list(islice(items, size)):
-        yield block
+def _text(config: Pretraining, tokenizer: Any, output: Path) -> tuple[TokenizedText, MaskedBatches]:
+    return tokenized(config.files, tokenizer, output, positions=config.positions, batch_tokens=config.batch_tokens)
 
 
 def _model(config: Pretraining, tokenizer: Any) -> MaskedLM:
