@@ -22,3 +22,5 @@ def test_a_run_prints_in_a_few_lines(tiny: str, tmp_path: Path) -> None:
 
     Outcome("untuned", "Neighbours have less in common.").write(run.folder)
     assert str(run).splitlines()[2:] == ["Kept: the untuned encoder", "Neighbours have less in common."]
+    Outcome("untuned", "Neighbours have less in common.", "More text may help.").write(run.folder)
+    assert str(run).splitlines()[3:] == ["Neighbours have less in common.", "More text may help."]

@@ -51,6 +51,7 @@ class Run:
         lines = [f"{recipe} on {self.model}: {rough_duration(self.seconds)}", f"Folder: {self.folder}"]
         if self.outcome:
             lines += [f"Kept: the {self.outcome.kept} encoder", self.outcome.because]
+            lines += [self.outcome.advice] if self.outcome.advice else []
         elif self.scores:
             lines += [development_scores(self.scores)]
         return "\n".join(lines)
