@@ -53,7 +53,7 @@ def main() -> None:
                     domain.tuned(model, recipe, seed)
     there = [one for one in bench.results if one["domain"] in options.domains]
     print_table(there, options.domains)
-    print_changes([one for one in there if "judge" in one], options.domains)
+    print_changes([one for one in there if "said" in one.get("judge", {})], options.domains)
 
 
 def parse() -> argparse.Namespace:
