@@ -57,7 +57,7 @@ def test_batch_sizes(encoder: isotrope.Encoder, alone: np.ndarray, size: int) ->
 def test_widths_of_packed_rows(
     encoder: isotrope.Encoder, alone: np.ndarray, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def rows_of(lengths: list[int]) -> list[list[int]]:
+    def rows_of(lengths: list[int], *, coarse: bool) -> list[list[int]]:
         order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
         return packing.even_rows(lengths, order, max(1, round(sum(lengths) / max(width, *lengths))))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import pairwise
 
 import pytest
@@ -112,12 +113,12 @@ def test_real_encoder_packed_is_padded_in_every_layer() -> None:
             assert (packed.flatten(one) - padded.flatten(other)).abs().max() <= 1e-5
 
 
-@given(lengths=st.lists(st.integers(1, 300), min_size=1, max_size=60))
-@settings(max_examples=200, deadline=None)
-def test_every_token_is_laid_out_once_and_found_again(lengths: list[int]) -> None:
+@given(lengths=st.lists(st.integers(1, 300), min_size=1, max_size=60), coarse=st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_every_token_is_laid_out_once_and_found_again(lengths: list[int], coarse: bool) -> None:
     numbered = iter(range(1, sum(lengths) + 1))
     texts = [[next(numbered) for _ in range(n)] for n in lengths]
-    batch = lay_out(texts, pad_id=0)
+    batch = lay_out(texts, pad_id=0, coarse=coarse)
     flat = batch.flatten(batch.input_ids[..., None]).squeeze(-1)
     assert flat.tolist() == [token for text in texts for token in text]
     assert int((batch.input_ids > 0).sum()) == sum(lengths)
@@ -128,11 +129,11 @@ def test_every_token_is_laid_out_once_and_found_again(lengths: list[int]) -> Non
     assert rows * width <= 1.03 * len(lengths) * max(lengths)  # never more positions than padding would take
 
 
-@given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=40), world=st.integers(1, 4))
-@settings(max_examples=100, deadline=None)
-def test_rows_of_a_batch_are_a_batch_of_their_sentences(lengths: list[int], world: int) -> None:
+@given(lengths=st.lists(st.integers(1, 60), min_size=1, max_size=40), world=st.integers(1, 4), coarse=st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_rows_of_a_batch_are_a_batch_of_their_sentences(lengths: list[int], world: int, coarse: bool) -> None:
     numbered = iter(range(1, sum(lengths) + 1))
-    batch = lay_out([[next(numbered) for _ in range(n)] for n in lengths], pad_id=0)
+    batch = lay_out([[next(numbered) for _ in range(n)] for n in lengths], pad_id=0, coarse=coarse)
     found = []
     for rank in range(min(world, len(batch.input_ids))):
         share, numbers = batch.part(torch.arange(rank, len(batch.input_ids), world))
@@ -149,10 +150,10 @@ def test_rows_of_a_batch_are_a_batch_of_their_sentences(lengths: list[int], worl
     assert sorted(found) == [list(range(a + 1, b + 1)) for a, b in pairwise(begins)]
 
 
-@given(lengths=st.lists(st.integers(1, 40), min_size=2, max_size=64))
-@settings(max_examples=100, deadline=None)
-def test_tokens_attend_to_their_own_sentence_only(lengths: list[int]) -> None:
-    batch = lay_out([[7] * n for n in lengths])
+@given(lengths=st.lists(st.integers(1, 40), min_size=2, max_size=64), coarse=st.booleans())
+@settings(max_examples=150, deadline=None)
+def test_tokens_attend_to_their_own_sentence_only(lengths: list[int], coarse: bool) -> None:
+    batch = lay_out([[7] * n for n in lengths], coarse=coarse)
     if not batch.packed:
         return
     allowed = batch.attention_mask(torch.float32).squeeze(1) == 0  # (rows, width, width)
@@ -174,3 +175,15 @@ def test_equal_lengths_stay_padded_and_short_ones_are_packed() -> None:
     mixed = lay_out([[7] * n for n in (4, 60, 5, 6, 30, 7, 8, 9) * 8])
     assert mixed.packed
     assert mixed.padding < 0.1
+
+
+def test_coarse_batches_have_few_shapes_and_hardly_more_padding() -> None:
+    """128 random batches of 64 sentences as long as those of STS-B."""
+    draw = random.Random(0)
+    drawn = [[max(4, round(draw.lognormvariate(2.5, 0.5))) for _ in range(64)] for _ in range(128)]
+    fine, coarse = ([lay_out([[7] * n for n in some], coarse=kind) for some in drawn] for kind in (False, True))
+    shapes, few = ({tuple(batch.input_ids.shape) for batch in batches} for batches in (fine, coarse))
+    assert all(rows % 2 == width % 8 == 0 for rows, width in few)
+    assert len(few) < len(shapes) / 3
+    padding, more = (sum(batch.padding for batch in batches) / len(batches) for batches in (fine, coarse))
+    assert more < padding + 0.05

@@ -29,7 +29,41 @@ print(kept - before, megabytes() - before)
 """
 
 
-@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="only glibc keeps what is freed, and can be asked for it")
+# Blocks as large as the gradient of a word table, of which glibc would map each by itself; a page each is written to.
+AGAIN = """
+import resource
+from isotrope.io.memory import keeping_freed_memory
+
+def faults(times):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(times):
+        block = bytearray(48_000_000)
+        block[::4096] = b"1" * len(range(0, len(block), 4096))
+        del block
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+print(faults(10))
+with keeping_freed_memory():
+    faults(1)
+    print(faults(10))
+print(faults(10))
+"""
+
+only_glibc = pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc", reason="only glibc keeps what is freed, and can be asked for it"
+)
+
+
+@only_glibc
+def test_pages_of_freed_memory_are_used_again_while_it_is_kept() -> None:
+    said = subprocess.run([sys.executable, "-c", AGAIN], capture_output=True, text=True, check=True).stdout
+    before, kept, after = map(int, said.split())
+    assert before > 100_000
+    assert kept < 1000
+    assert after > 100_000
+
+
+@only_glibc
 def test_what_lies_between_small_things_that_stay() -> None:
     said = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=True).stdout
     kept, left = map(float, said.split())
@@ -41,7 +75,9 @@ def test_where_the_c_library_has_no_such_call(monkeypatch: pytest.MonkeyPatch) -
     def missing(name: None) -> object:
         raise OSError("no such library")
 
-    memory._trim.cache_clear()
+    memory._glibc.cache_clear()
     monkeypatch.setattr(memory.ctypes, "CDLL", missing)
     memory.give_back_freed_memory()
-    memory._trim.cache_clear()
+    with memory.keeping_freed_memory():
+        pass
+    memory._glibc.cache_clear()

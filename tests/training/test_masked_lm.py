@@ -9,12 +9,14 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, linear
 from transformers import BertForMaskedLM
 
 import isotrope
 from isotrope.encoders.loading import BUNDLED
-from isotrope.training.masked_lm import IGNORED, MaskedBatches, MaskedLM, Masker, TokenizedText
+from isotrope.encoders.packing import lay_out
+from isotrope.encoders.precision import computing_in
+from isotrope.training.masked_lm import IGNORED, MaskedBatches, MaskedLM, Masker, OutputLoss, TokenizedText
 
 
 @pytest.fixture(scope="module")
@@ -135,8 +137,38 @@ def test_gradients_are_those_of_the_whole_model(tokenizer: Any, sentences: int) 
     assert batch.packed == (sentences > 1)
     model(**item)["loss"].backward()
     inputs = {"attention_mask": batch.attention_mask(torch.float64), "position_ids": batch.position_ids}
-    logits = plain(batch.input_ids, **inputs).logits.float()
+    logits = plain(batch.input_ids, **inputs).logits
     cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=IGNORED).backward()
     learnt = {name: weight.grad for name, weight in model.named_parameters()}
     for name, weight in plain.named_parameters():
         assert torch.allclose(learnt[name], weight.grad, rtol=1e-6, atol=1e-12), name
+
+
+@given(masked=st.integers(1, 9), spare=st.integers(0, 3), rows=st.integers(1, 4), seed=st.integers(0, 99))
+@settings(max_examples=60, deadline=None)
+def test_output_layer_and_loss_in_one_are_torchs(masked: int, spare: int, rows: int, seed: int) -> None:
+    generator = torch.Generator().manual_seed(seed)
+    sizes = (masked + spare, 6), (13, 6), (13,)  # vectors, words, bias
+    ours = [torch.randn(size, generator=generator, dtype=torch.float64, requires_grad=True) for size in sizes]
+    targets = torch.randint(13, (masked,), generator=generator)
+    theirs = [one.detach().clone().requires_grad_() for one in ours]
+    logits = linear(*theirs)[:masked]
+    loss, right = OutputLoss.apply(*ours, targets, rows)
+    wanted = cross_entropy(logits, targets, reduction="sum")
+    assert loss.item() == pytest.approx(wanted.item(), rel=1e-12)
+    assert int(right) == int((logits.argmax(-1) == targets).sum())
+    (loss / 7).backward()
+    (wanted / 7).backward()
+    for one, other in zip(ours, theirs, strict=True):
+        assert torch.allclose(one.grad, other.grad, rtol=1e-12, atol=1e-14)
+
+
+def test_in_bfloat16_batches_of_few_shapes_give_what_float32_gives(tokenizer: Any) -> None:
+    model = MaskedLM.from_pretrained(BUNDLED, dtype=torch.float32).eval()
+    text, losses = tokenized(), []
+    for precision, coarse in ((torch.float32, False), (torch.bfloat16, True)):
+        batch = lay_out([text[i] for i in range(40)], tokenizer.pad_token_id, coarse=coarse)
+        targets = batch.input_ids.where(batch.position_ids % 3 == 1, IGNORED)
+        with computing_in(precision, torch.device("cpu")), torch.no_grad():
+            losses.append(float(model(batch, targets, (targets != IGNORED).sum())["loss"]))
+    assert losses[1] == pytest.approx(losses[0], rel=0.01)

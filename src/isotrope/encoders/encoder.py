@@ -168,12 +168,12 @@ class Encoder(Similarities, nn.Module):
         As many tokens as `batch_size` sentences of moderate length have: fewer long ones, more short ones.
         """
         ids = self.tokenize(sentences)
-        for some in packs([len(one) for one in ids], token_budget(batch_size, self.device)):
+        for some in packs([len(one) for one in ids], token_budget(batch_size, self.device, self.precision)):
             yield some, self.lay_out([ids[i] for i in some]).to(self.device)
 
-    def lay_out(self, token_ids: Sequence[Sequence[int]]) -> Batch:
-        """Token ids -> one batch, packed if this encoder packs."""
-        return lay_out(token_ids, self.tokenizer.pad_token_id or 0, pack=self.packing)
+    def lay_out(self, token_ids: Sequence[Sequence[int]], *, coarse: bool = False) -> Batch:
+        """Token ids -> one batch, packed if this encoder packs; see `packing.lay_out`."""
+        return lay_out(token_ids, self.tokenizer.pad_token_id or 0, pack=self.packing, coarse=coarse)
 
     def forward(self, batch: Batch, view: EmbeddingView | None = None) -> Tensor:
         """(sentences, dim); `view` alters the embeddings on the way."""

@@ -56,20 +56,26 @@ def dropout(vectors: Tensor, p: float = 0.5, training: bool = True, inplace: boo
 def attention(
     query: Tensor, key: Tensor, value: Tensor, attn_mask: Tensor | None = None, dropout_p: float = 0.0, **further: Any
 ) -> Any:
-    """`functional.scaled_dot_product_attention` under additive masks; (rows, heads, width, dim) each.
+    """`functional.scaled_dot_product_attention`; (rows, heads, width, dim) each.
 
     torch does all of it in float32 where attention is dropped out; here only what stands between the two products.
     """
     scale = further.pop("scale", None) or query.shape[-1] ** -0.5
-    boolean = attn_mask is not None and attn_mask.dtype == torch.bool
     short = key.shape[-2] <= WIDEST or dropout_p > 0
-    if not (0 <= dropout_p < 1 and short and _is_ours(query)) or boolean or any(further.values()):
+    if not (0 <= dropout_p < 1 and short and _is_ours(query)) or any(further.values()):
         return NotImplemented
-    mask = torch.zeros((), device=query.device) if attn_mask is None else attn_mask.float()
+    mask = _added(attn_mask)
     with torch.autocast("cpu", enabled=False):
         logits = query @ key.mT  # (rows, heads, width, width)
         weights = torch.add(mask, logits, alpha=scale).softmax(-1).to(query.dtype)
         return (weights * kept(weights.shape, dropout_p, weights.dtype) if dropout_p else weights) @ value
+
+
+def _added(mask: Tensor | None) -> Tensor:
+    """What is added to the logits: 0 where a mask is true, next to nothing elsewhere; an additive one as it is."""
+    if mask is None:
+        return torch.zeros(())
+    return torch.where(mask, 0.0, torch.finfo(torch.float32).min) if mask.dtype == torch.bool else mask.float()
 
 
 def kept(shape: Sequence[int], p: float, dtype: torch.dtype) -> Tensor:

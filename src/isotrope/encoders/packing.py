@@ -23,6 +23,8 @@ TRIED = 12  # numbers of rows, of which the best is taken
 # The matrix products of a position cost as much as its attention to so many others. Measured in training, on a BERT 384
 # wide with dropout: 550 in float32, 390 in bfloat16. It is more for wider ones, where the choice hardly matters.
 POSITION_COST = 500
+# Multiples that rows and widths of a coarse layout are of
+ROWS_BY, WIDTH_BY = 2, 8
 
 
 @dataclass(frozen=True)
@@ -97,11 +99,15 @@ class Batch:
         return replace(self, **moved)
 
 
-def lay_out(sentences: Sequence[Sequence[int]], pad_id: int = 0, *, pack: bool = True) -> Batch:
-    """Token ids of each sentence -> one `Batch`; packed where that saves positions, unless `pack` is off."""
+def lay_out(sentences: Sequence[Sequence[int]], pad_id: int = 0, *, pack: bool = True, coarse: bool = False) -> Batch:
+    """Token ids of each sentence -> one `Batch`; packed where that saves positions, unless `pack` is off.
+
+    A `coarse` one is of few different shapes. For every shape of a product in bfloat16 that a processor has not seen
+    before, code is generated first, which takes longer than the product (docs/benchmarks.md).
+    """
     lengths = [len(ids) for ids in sentences]
-    rows = plan_rows(lengths) if pack else [[i] for i in range(len(lengths))]
-    width = max(sum(lengths[i] for i in row) for row in rows)
+    rows = plan_rows(lengths, coarse=coarse) if pack else [[i] for i in range(len(lengths))]
+    width = width_of(lengths, rows, coarse=coarse)
     starts = [0] * len(lengths)
     for r, row in enumerate(rows):
         column = r * width
@@ -152,16 +158,23 @@ def widened(tensor: Tensor, width: int, value: int) -> Tensor:
     return functional.pad(tensor, (0, width - tensor.shape[1]), value=value)
 
 
-def plan_rows(lengths: Sequence[int]) -> list[list[int]]:
+def plan_rows(lengths: Sequence[int], *, coarse: bool = False) -> list[list[int]]:
     """Which sentences share a row. Long rows waste few positions, short ones have the cheaper attention: of rows of
     several lengths, and of one sentence a row, those that cost least.
     """
     longest, total = max(lengths), sum(lengths)
     order = sorted(range(len(lengths)), key=lambda i: -lengths[i])
     fewest, most = (max(1, round(total / max(longest, tokens))) for tokens in reversed(ROW_TOKENS))
-    counts = range(fewest, most + 1, 1 + (most - fewest) // TRIED)
-    plans = [even_rows(lengths, order, count) for count in counts]
-    return min([[[i] for i in range(len(lengths))], *plans], key=lambda rows: _cost(lengths, rows))
+    by = ROWS_BY if coarse else 1
+    fewest, most = rounded_up(fewest, by), rounded_up(most, by)
+    counts = range(fewest, most + 1, by * (1 + (most - fewest) // by // TRIED))
+    plans = [even_rows(lengths, order, count) for count in counts if not coarse or count < len(lengths)]
+
+    def cost(rows: list[list[int]]) -> int:
+        width = width_of(lengths, rows, coarse=coarse)
+        return len(rows) * width * (POSITION_COST + width)
+
+    return min([[[i] for i in range(len(lengths))], *plans], key=cost)
 
 
 def even_rows(lengths: Sequence[int], order: Sequence[int], count: int) -> list[list[int]]:
@@ -175,6 +188,14 @@ def even_rows(lengths: Sequence[int], order: Sequence[int], count: int) -> list[
     return rows
 
 
-def _cost(lengths: Sequence[int], rows: list[list[int]]) -> int:
+def width_of(lengths: Sequence[int], rows: list[list[int]], *, coarse: bool = False) -> int:
+    """How many positions the fullest row takes. One sentence a row is never wider than the longest: its positions are
+    the model's own, who may have no more.
+    """
     width = max(sum(lengths[i] for i in row) for row in rows)
-    return len(rows) * width * (POSITION_COST + width)
+    return rounded_up(width, WIDTH_BY) if coarse and len(rows) < len(lengths) else width
+
+
+def rounded_up(number: int, by: int) -> int:
+    """The next multiple of `by`."""
+    return -(-number // by) * by

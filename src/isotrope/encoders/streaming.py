@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from isotrope.encoders.encoder import Encoder
 
 CHUNK_BATCHES = 64  # how many batches are read ahead and sorted by length together
-# Tokens that a sentence of a batch counts for. A processor is fastest while a pass fits into its cache; a GPU is not
-# busy before that, and has room for as many sentences of 512 tokens.
-SENTENCE_TOKENS = {"cpu": 16}
-OTHER_DEVICES = 512
+# Tokens that a sentence of a batch counts for. A processor is fastest while a pass fits into its cache, and numbers of
+# two bytes take half the room; a GPU is not busy before that, and has room for as many sentences of 512 tokens.
+SENTENCE_TOKENS = {"float32": 16, "bfloat16": 32}
+OTHERWISE = 512
 
 
-def token_budget(batch_size: int, device: torch.device) -> int:
+def token_budget(batch_size: int, device: torch.device, precision: str) -> int:
     """Tokens in one pass."""
-    return batch_size * SENTENCE_TOKENS.get(device.type, OTHER_DEVICES)
+    return batch_size * (SENTENCE_TOKENS.get(precision, OTHERWISE) if device.type == "cpu" else OTHERWISE)
 
 
 def packs(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:

@@ -75,7 +75,8 @@ def laid_out(stage: Stage, student: Encoder, reader: Encoder, ids: TokenIds) -> 
     """The texts that a stage reads, each laid out for the one who reads it; `reader` has the guide's tokenizer."""
 
     def batch(encoder: Encoder, place: str, *columns: str) -> Batch:
-        return encoder.lay_out([one for column in columns for one in ids(encoder, place, column)])
+        texts = [one for column in columns for one in ids(encoder, place, column)]
+        return encoder.lay_out(texts, coarse=stage.training.precision == "bfloat16")
 
     item: Item = {}
     readers = {"first": student, "second": reader}

@@ -38,7 +38,7 @@ from isotrope.encoders.packing import Batch
 from isotrope.encoders.precision import computing_in, dtype_of
 from isotrope.encoders.quiet import quiet_transformers
 from isotrope.io.errors import IsotropeError
-from isotrope.io.memory import enough_memory
+from isotrope.io.memory import enough_memory, keeping_freed_memory
 from isotrope.training import checkpoints
 from isotrope.training.bar import RunBar
 from isotrope.training.interruption import Interrupted, stop_requests
@@ -142,7 +142,13 @@ class Loop:
         self.accelerator.init_trackers("isotrope", numbers)
         self.bar.start(self.step, settings.steps, shown=self.accelerator.is_main_process)
         try:
-            with quiet_transformers(), stop_requests() as request, enough_memory(MEMORY_ADVICE), all_alive(self._kept):
+            with (
+                quiet_transformers(),
+                stop_requests() as request,
+                enough_memory(MEMORY_ADVICE),
+                keeping_freed_memory(),
+                all_alive(self._kept),
+            ):
                 self.model.train()
                 if checkpoint is None and self.measure is not None:
                     self.evaluate()

@@ -8,14 +8,15 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor
-from torch.nn import functional
+from torch.autograd.function import once_differentiable
 from torch.utils.data import Dataset
 from transformers import BertForMaskedLM
 
-from isotrope.encoders.packing import Batch, lay_out
+from isotrope.encoders.packing import Batch, lay_out, rounded_up
 from isotrope.objectives.masked_lm import IGNORED, Masker
 
 IntArray = np.ndarray[Any, np.dtype[np.integer[Any]]]
+ROWS = 64  # of logits that are worked on at a time: over some thousand words they stay in a processor's cache
 
 
 class TokenizedText:
@@ -66,8 +67,9 @@ class MaskedBatches(Dataset[dict[str, Any]]):
         masked: float = 0.2,
         rank: int = 0,
         world: int = 1,
+        coarse: bool = False,
     ) -> None:
-        self.text, self.seed, self.rank, self.world = text, seed, rank, world
+        self.text, self.seed, self.rank, self.world, self.coarse = text, seed, rank, world, coarse
         self.pad_id, self.cls_id, self.sep_id = tokenizer.pad_token_id, tokenizer.cls_token_id, tokenizer.sep_token_id
         self.masker = Masker(tokenizer, masked)
         self.order, self.bounds = self._plan(batches, batch_tokens)
@@ -89,7 +91,7 @@ class MaskedBatches(Dataset[dict[str, Any]]):
 
     def __getitem__(self, k: int) -> dict[str, Any]:
         sentences = [[self.cls_id, *self.text[i], self.sep_id] for i in self.order[self.bounds[k] : self.bounds[k + 1]]]
-        batch = lay_out(sentences, self.pad_id)
+        batch = lay_out(sentences, self.pad_id, coarse=self.coarse)
         generator = torch.Generator().manual_seed(self.seed * 1_000_003 + k)
         shown, targets = self.masker(batch.input_ids, generator)
         batch.input_ids.copy_(shown)
@@ -98,6 +100,47 @@ class MaskedBatches(Dataset[dict[str, Any]]):
             return {"batch": batch, "targets": torch.full_like(targets, IGNORED), "asked": asked}
         rows = torch.arange(self.rank, len(targets), self.world)
         return {"batch": batch.part(rows)[0], "targets": targets[rows], "asked": asked}
+
+
+class OutputLoss(torch.autograd.Function):
+    """The output layer and its cross-entropy, summed, in one.
+
+    The gradient of the logits, softmax - one-hot, is found on the way forward, some rows at a time, and written over
+    them. torch writes out five matrices as large as all logits instead, which took a third of a step.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, vectors: Tensor, words: Tensor, bias: Tensor, targets: Tensor, rows: int = ROWS
+    ) -> tuple[Tensor, Tensor]:
+        """Vectors (masked, dim), words (vocabulary, dim), targets -> summed loss, how many were guessed right.
+
+        There may be fewer targets than vectors: nothing is asked of the last ones.
+        """
+        device = vectors.device.type
+        kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else vectors.dtype
+        vectors, words = vectors.to(kind), words.to(kind)
+        logits = torch.addmm(bias.to(kind), vectors, words.T)  # (masked, vocabulary)
+        logits[len(targets) :] = 0
+        exact = logits.new_empty((2, rows, len(words)), dtype=torch.promote_types(kind, torch.float32))
+        loss = right = exact.new_zeros(())
+        for some, wanted in zip(torch.split(logits[: len(targets)], rows), torch.split(targets, rows), strict=True):
+            copied, log_p = exact[:, : len(some)]
+            torch.log_softmax(copied.copy_(some), -1, out=log_p)
+            found = log_p.gather(1, wanted[:, None])
+            loss, right = loss - found.sum(), right + (found >= log_p.amax(-1, keepdim=True)).sum()
+            some.copy_(log_p.exp_().scatter_add_(1, wanted[:, None], torch.full_like(found, -1)))
+        ctx.save_for_backward(logits, vectors, words)
+        ctx.mark_non_differentiable(right)
+        return loss, right
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, *after: Tensor) -> tuple[Tensor | None, ...]:
+        """Gradients of vectors, words and bias, by that of the loss."""
+        gradient, vectors, words = ctx.saved_tensors
+        found = gradient @ words, gradient.T @ vectors, gradient.sum(0)
+        return *(one.to(after[0].dtype) * after[0] for one in found), None, None
 
 
 class MaskedLM(BertForMaskedLM):  # type: ignore[misc]
@@ -110,20 +153,29 @@ class MaskedLM(BertForMaskedLM):  # type: ignore[misc]
 
         `asked` is how many masked tokens each process has in the mean: the mean over processes is that of all tokens.
         """
-        masked = targets != IGNORED
-        logits = self.cls(self._last_layer(batch, masked)).float()  # (masked, vocabulary)
-        right = (logits.argmax(-1) == targets[masked]).float().sum() / asked
-        return {"loss": functional.cross_entropy(logits, targets[masked], reduction="sum") / asked, "accuracy": right}
+        flat = targets.flatten()
+        masked = (flat != IGNORED).nonzero().squeeze(1)
+        output = self.cls.predictions
+        vectors = output.transform(self._last_layer(batch, self._few_counts(masked)))
+        decoder = output.decoder
+        loss, right = OutputLoss.apply(vectors, decoder.weight, decoder.bias, flat[masked])  # type: ignore[no-untyped-call]
+        return {"loss": loss / asked, "accuracy": right / asked}
 
-    def _last_layer(self, batch: Batch, masked: Tensor) -> Tensor:
-        """The last layer's vectors where `masked` (rows, width) is true, (masked, dim), as `self.bert` gives them."""
+    def _few_counts(self, masked: Tensor) -> Tensor:
+        """In bfloat16, some places twice, so that their number is of few (see `lay_out`)."""
+        if not torch.is_autocast_enabled(masked.device.type):
+            return masked
+        return torch.cat([masked, masked.new_zeros(rounded_up(len(masked), ROWS) - len(masked))])
+
+    def _last_layer(self, batch: Batch, where: Tensor) -> Tensor:
+        """The last layer's vectors at some of the flattened positions, (some, dim), as `self.bert` gives them."""
         *layers, last = self.bert.encoder.layer
         mask = batch.block_mask(self.dtype)
         hidden = self.bert.embeddings(batch.input_ids, position_ids=batch.position_ids)
         for layer in layers:
             hidden = layer(hidden, mask)
         context, _ = last.attention.self(hidden, mask)
-        attended = last.attention.output(context[masked], hidden[masked])
+        attended = last.attention.output(context.flatten(0, 1)[where], hidden.flatten(0, 1)[where])
         vectors: Tensor = last.feed_forward_chunk(attended)
         return vectors
 

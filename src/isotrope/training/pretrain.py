@@ -91,6 +91,7 @@ def pretrain(
             masked=config.masked,
             rank=rank,
             world=world,
+            coarse=config.precision == "bfloat16",
         )
         if config.start is None and last_checkpoint(output) is None:
             _start_from_counts(model, text, config.seed)
