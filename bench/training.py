@@ -1,6 +1,7 @@
 """A training step against a peer that does the same work, as ratios within one run, in Markdown.
 
     python bench/training.py --data DIR [--model minilm] [--rounds 7] [--steps 3] [--rows simcse,sg-opt,...]
+                             [--precision bfloat16]
 
 Ours and the peer take turns on sentences of STS-B; each round gives the ratio of their median steps, and what is shown
 is the median round with the least and the most. By one thread per process (`OMP_NUM_THREADS=1` is set), and by the
@@ -43,6 +44,7 @@ class Arena(NamedTuple):
     rounds: int
     steps: int
     peaks: dict[str, float]  # GFLOP/s by precision
+    precision: str = "float32"  # of both, where the peer is the plain loop
 
 
 def simcse(arena: Arena, *kinds: str) -> None:
@@ -60,19 +62,19 @@ def simcse(arena: Arena, *kinds: str) -> None:
 
 
 def against_plain(arena: Arena, recipe: str, batch: int, settings: dict[str, Any], name: str = "") -> None:
-    """Ours against the padded loop, in float32."""
-    ours = ours_of(arena, recipe, batch, settings)
+    """Ours against the padded loop, in the same precision."""
+    kind = arena.precision
+    ours = ours_of(arena, recipe, batch, settings | {"training.precision": kind})
     peer = Contestant(PLAIN, plain_loop, ours.arguments)
-    row(
-        arena, name or f"{recipe}, float32", batch, "float32", ours, peer, race([ours, peer], arena.rounds, arena.steps)
-    )
+    times = race([ours, peer], arena.rounds, arena.steps)
+    row(arena, f"{name or recipe}, {kind}", batch, kind, ours, peer, times)
 
 
 def unpackable(arena: Arena) -> None:
     """ConSERT on a MobileBERT, in rows of like length."""
     with TemporaryDirectory() as folder:
         small = arena._replace(model=mobile(Path(folder)))
-        against_plain(small, "consert", 96, {}, "consert on a MobileBERT, float32")
+        against_plain(small, "consert", 96, {}, "consert on a MobileBERT")
 
 
 def memory(arena: Arena) -> None:
@@ -106,10 +108,11 @@ def main() -> None:
     parser.add_argument("--model", default="minilm")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--steps", type=int, default=3)
+    parser.add_argument("--precision", default="float32", choices=("float32", "bfloat16"))
     parser.add_argument("--rows", default=",".join(name for name in RACES if name != "simcse-float32"))
     options = parser.parse_args()
     peaks = {str(kind).removeprefix("torch."): peak(kind) for kind in (torch.float32, torch.bfloat16)}
-    arena = Arena(options.model, Path(options.data).absolute(), options.rounds, options.steps, peaks)
+    arena = Arena(options.model, Path(options.data).absolute(), options.rounds, options.steps, peaks, options.precision)
     found = ", ".join(f"{speed:.0f} GFLOP/s {kind}" for kind, speed in peaks.items())
     print(f"{options.model}, {options.rounds} rounds of {options.steps} steps, one thread per process. Matmul: {found}")
     print(f"\n{HEAD}\n|{'---|' * HEAD.count(' | ')}---|", flush=True)

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from isotrope.encoders import Encoder, load
 from isotrope.encoders.frozen import START, FrozenModel
-from isotrope.encoders.precision import computing_in, dtype_of
+from isotrope.encoders.precision import encoding_in
 from isotrope.io.hashes import digest
 from isotrope.recipes.schema import Stage
 from isotrope.text.corpus import Corpus
@@ -83,7 +83,7 @@ def vectors_on_disk(folder: Path, corpus: Corpus, column: str, encoder: Encoder,
     with main_process_first():
         cached = VectorCache(folder, len(corpus), encoder.dim)
         if is_main_process():
-            with writing(folder), computing_in(dtype_of(stage.training.precision), encoder.device):
+            with writing(folder), encoding_in(stage.training.precision, encoder):
                 cached.fill(corpus, column, encoder, stage.training.batch_size, stage.training.max_length)
     return cached
 
