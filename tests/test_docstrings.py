@@ -14,7 +14,7 @@ MODULES = (
     "isotrope.encoders.loading",
     "isotrope.evaluation.geometry.inspections",
     "isotrope.evaluation.geometry.layers",
-    "isotrope.evaluation.label_free.comparison",
+    "isotrope.evaluation.label_free.comparing",
     "isotrope.evaluation.label_free.several",
     "isotrope.evaluation.ranking",
     "isotrope.evaluation.runner",

@@ -9,7 +9,7 @@ import pytest
 
 import isotrope
 import isotrope.evaluation
-from isotrope.evaluation.label_free.comparison import compare_encoders
+from isotrope.evaluation.label_free.comparing import compare_encoders
 from isotrope.evaluation.label_free.related_texts import halve, halves
 from isotrope.evaluation.label_free.sampling import sample_sentences
 from isotrope.text import bundled_sentences

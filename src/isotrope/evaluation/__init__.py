@@ -5,7 +5,8 @@ from isotrope.evaluation.data.own import read_own_pairs
 from isotrope.evaluation.data.pairs import Pairs
 from isotrope.evaluation.geometry.inspections import Inspections, inspect
 from isotrope.evaluation.geometry.layers import LayerMap, layers
-from isotrope.evaluation.label_free.comparison import Comparison, compare
+from isotrope.evaluation.label_free.comparing import compare
+from isotrope.evaluation.label_free.comparison import Comparison
 from isotrope.evaluation.label_free.several import Comparisons, compare_all
 from isotrope.evaluation.results.results import Results
 from isotrope.evaluation.runner import evaluate

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import isotrope
-from isotrope.evaluation.label_free.comparison import Comparison, compare_encoders
+from isotrope.evaluation.label_free.comparing import compare_encoders
+from isotrope.evaluation.label_free.comparison import Comparison
 from isotrope.evaluation.label_free.details import compare_details, shorten
 from isotrope.evaluation.label_free.neighbourhoods import Shift
 from isotrope.evaluation.label_free.related_texts import RelatedTexts

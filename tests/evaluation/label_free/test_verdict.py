@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import isotrope
 from isotrope.evaluation.label_free import verdict
-from isotrope.evaluation.label_free.comparison import Comparison, compare_encoders
+from isotrope.evaluation.label_free.comparing import compare_encoders
+from isotrope.evaluation.label_free.comparison import Comparison
 from isotrope.evaluation.label_free.related_texts import RelatedTexts, halves
 from isotrope.evaluation.label_free.verdict import MRRDifference, Ranks, find_each_other, mrr_difference, unit
 from isotrope.io.errors import IsotropeError

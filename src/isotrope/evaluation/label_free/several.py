@@ -10,7 +10,8 @@ from typing import Any
 from rich.markup import escape
 from rich.table import Table
 
-from isotrope.evaluation.label_free.comparison import BLIND, Comparison, compare
+from isotrope.evaluation.label_free.comparing import compare
+from isotrope.evaluation.label_free.comparison import BLIND, Comparison
 from isotrope.evaluation.models import Model, check_models
 from isotrope.evaluation.results.printing import Printable, many
 from isotrope.io.errors import IsotropeError
