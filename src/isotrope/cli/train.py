@@ -101,7 +101,8 @@ UnitOption = Annotated[
 TrainingPrecision = Annotated[
     Literal["float32", "bfloat16", "float16", "auto"] | None,
     typer.Option(
-        help="bfloat16 is faster on processors that support it, but less exact; auto uses it there.",
+        help="bfloat16 is faster on processors that support it, but less exact; auto uses it there, "
+        "unless the encoder's similarities would change.",
         show_default="the recipe's, float32",
     ),
 ]

@@ -95,7 +95,7 @@ class Training(Section):
     gradient_accumulation: int = Field(default=1, ge=1)
     gradient_checkpointing: bool = False
     gradient_cache: int | None = Field(default=None, ge=1)  # sentences whose activations are kept at a time; None: all
-    precision: Literal["float32", "bfloat16", "float16", "auto"] = "float32"  # auto: bfloat16 where the hardware has it
+    precision: Literal["float32", "bfloat16", "float16", "auto"] = "float32"  # auto: bfloat16 where that changes little
     report_to: Words = ()  # trackers, such as tensorboard
     seed: Seed = 1
 

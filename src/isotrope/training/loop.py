@@ -207,7 +207,7 @@ class Loop:
             if isinstance(batch, Batch):
                 self.tokens += batch.token_index.numel()
                 self.places += batch.input_ids.numel()
-        self.bar.tokens = self.tokens
+        self.bar.tokens = self.tokens * self.accelerator.num_processes  # the others have as many, nearly
         return parts["loss"].float() / accumulated
 
     def _log_evaluate_save(self, stopped: bool) -> None:

@@ -21,21 +21,19 @@ from typing import TYPE_CHECKING, Any
 
 from isotrope import recipes
 from isotrope.encoders import Encoder, load
-from isotrope.encoders.devices import default_device, on_device
-from isotrope.encoders.precision import fastest_precision
+from isotrope.encoders.devices import on_device
 from isotrope.io.errors import IsotropeError
 from isotrope.recipes.schema import Recipe
 from isotrope.text.shaping import Shape
 from isotrope.text.units import Unit
-from isotrope.training.assemble import (
-    with_teacher,
-)
+from isotrope.training.assemble import with_teacher
 from isotrope.training.automatic import Purpose, recipe_for
 from isotrope.training.development import development_scores, development_sets
+from isotrope.training.precision import settled_precision
 from isotrope.training.processes import is_main_process
 from isotrope.training.record import Record
 from isotrope.training.result import Run
-from isotrope.training.run_folder import RUN, check_run, read_json, undamaged
+from isotrope.training.run_folder import RUN, check_run, read_json
 from isotrope.training.session import Session
 from isotrope.training.stage_text import check_splittable
 from isotrope.training.trackers import check_trackers
@@ -79,7 +77,8 @@ def train(
         output: the run folder; the encoder lies in `output/encoder`.
         steps: optimiser steps, in place of the recipe's.
         seed: in place of the recipe's.
-        precision: float32, bfloat16, float16, or auto (bfloat16 where the hardware has it), in place of the recipe's.
+        precision: float32, bfloat16, float16, or auto (bfloat16 where hardware and encoder allow it), in place of the
+            recipe's.
         dev: `stsb`, `bundled` or a file of scored pairs, by which the best checkpoint is chosen, or a list with one of
             those for each stage; without it the last is kept.
         data: folder of the data sets that `dev` names.
@@ -120,7 +119,7 @@ def train(
         if teacher is not None:
             chosen |= with_teacher(recipes.load(recipe, chosen), str(teacher))
         resolved = recipes.load(recipe, chosen)
-        resolved = recipes.load(recipe, chosen | _settled_precision(resolved, Path(output), resume=resume))
+        resolved = recipes.load(recipe, chosen | settled_precision(resolved, model, Path(output), resume=resume))
         for stage in resolved.stages:
             check_trackers(stage.training.report_to)
         check_splittable(resolved, unit)
@@ -135,21 +134,6 @@ def train(
             if is_main_process():
                 Record.of(seconds, found, session.sources, shape, column).write(session.folder)
     return Run(session.folder, encoder, resolved, session.name, found, seconds, model)
-
-
-def _settled_precision(recipe: Recipe, folder: Path, *, resume: bool) -> dict[str, str]:
-    """Settings that name what `auto` is here; a resumed run computes as it began, whatever the hardware has now."""
-    automatic = [k for k, one in enumerate(recipe.stages) if one.training.precision == "auto"]
-    if not automatic:
-        return {}
-    began: list[str] = []
-    if resume:
-        check_run(folder, resume=True)
-        settings = read_json(folder / RUN)
-        with undamaged(folder / RUN):
-            began = [stage["training"]["precision"] for stage in settings.get("stages", [settings])]
-    fastest = fastest_precision(default_device())
-    return {f"stages.{k}.training.precision": began[k] if k < len(began) else fastest for k in automatic}
 
 
 def _recipe_of(folder: Path, model: Any, purpose: Purpose, *, resume: bool) -> str:
