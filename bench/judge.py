@@ -79,7 +79,7 @@ def trained(runs: Path | None) -> Iterator[Measured]:
     for line in (runs / "results.jsonl").read_text().splitlines() if runs else ():
         one = json.loads(line)
         if "judge" in one:
-            named = {"model": one["model"], "domain": one["domain"], "change": one["method"]}
+            named = {"model": one["model"], "domain": one["domain"], "change": one["method"], "trained": True}
             yield {**named, "gain": one["score"] - one["before"], **one["judge"]}
 
 
@@ -203,7 +203,8 @@ def counts(
     cohesion, words, kept = rule
     found = [0] * 6
     for one in measured:
-        better = one["cohesion"] >= cohesion and one["low"] > 0 and one["words"] > words and one["kept"] >= kept
+        risen = one["cohesion"] >= cohesion and one["low"] > 0 and (one.get("alike") or not one.get("trained"))
+        better = risen and one["words"] > words and one["kept"] >= kept
         worse = one["cohesion"] <= -cohesion and (not one.get("alike") or one["words"] < 0)
         if better:
             found[0 if one["gain"] > 0 else 1 if one["gain"] >= -most else 2] += 1

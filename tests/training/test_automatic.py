@@ -95,6 +95,9 @@ def test_for_duplicates_they_must_be_told_apart_better() -> None:
     assert decide(None, compared(FLAT, FLAT), "duplicates", raw=False).kept == "tuned"
     assert decide(None, compared(UP, FLAT, apart={}), "duplicates", raw=False).kept == "untuned"
     assert decide(None, compared(DOWN, UP), "duplicates", raw=False).kept == "untuned"
+    trained = compared(FLAT, FLAT)
+    trained = replace(trained, together=replace(trained.together, lineage="trained"))  # contrast always does that
+    assert decide(None, trained, "duplicates", raw=False).kept == "untuned"
 
 
 @pytest.mark.parametrize(("after", "kept"), [(80.1, "tuned"), (79.9, "untuned")])

@@ -9,7 +9,7 @@ import pytest
 
 from isotrope import recipes
 from isotrope.io.errors import IsotropeError
-from isotrope.training.candidates import RAW, SENTENCE_ENCODER, check_candidates, default_candidates
+from isotrope.training.candidates import GRADED, RAW, SENTENCE_ENCODER, check_candidates, default_candidates
 
 
 @pytest.mark.parametrize(
@@ -31,12 +31,22 @@ def test_what_can_not_be_compared_is_refused(given: list[Any], message: str) -> 
     assert "\n" not in str(refused.value)
 
 
-@pytest.mark.parametrize(("raw", "wanted"), [(True, RAW), (False, SENTENCE_ENCODER)])
-def test_the_defaults_are_those_presets_that_there_are(raw: bool, wanted: tuple[str, ...]) -> None:
+@pytest.mark.parametrize(
+    ("raw", "graded", "wanted"),
+    [
+        (True, False, RAW),
+        (True, True, RAW),
+        (False, False, SENTENCE_ENCODER),
+        (False, True, (*SENTENCE_ENCODER, *GRADED)),
+    ],
+)
+def test_the_defaults_are_those_presets_that_there_are(raw: bool, graded: bool, wanted: tuple[str, ...]) -> None:
     known = recipes.names()
-    found = default_candidates(raw=raw)
+    found = default_candidates(raw=raw, graded=graded)
     assert [one.name for one in found] == [name for name in wanted if name.partition(":")[0] in known]
-    assert len(found) >= 4
+    assert len(found) == len(wanted)
+    trains = [one.name for one in found if one.steps(1000)]
+    assert bool(trains) == (raw or graded)  # without grades nobody can say whether more training helped a good encoder
 
 
 def test_candidates_come_as_names_files_tables_and_recipes(tmp_path: Path) -> None:

@@ -94,7 +94,7 @@ def decide(
     if raw:
         kept = compared.together is None or compared.together.words.judgement != "worse"
     elif purpose == "duplicates":
-        kept = compared.told_apart == "better" and compared.judgement != "worse"
+        kept = compared.told_apart == "better" and compared.judgement != "worse" and not compared.trained_further
     else:
         kept = compared.judgement == "better"
     because = compared.reasons_for_raw if raw else compared.reasons

@@ -18,8 +18,10 @@ from isotrope.training.text_views import made_columns
 
 # Each is quick and needs nothing but the text. Left out: what is made for raw encoders and harms good ones (the
 # contrast of the papers, at their learning rates), and what has to back-translate the text first (bsl), which takes
-# longer than all others together.
-SENTENCE_ENCODER = ("smooth", "smooth:topics", "smooth:duplicates", "consert:gentle", "neighbours")
+# longer than all others together. What trains a sentence encoder further is tried where graded pairs can tell whether
+# that helped; no figure without labels can.
+SENTENCE_ENCODER = ("smooth", "smooth:topics", "smooth:duplicates")
+GRADED = ("consert:gentle", "neighbours")
 RAW = ("raw", "raw:topics", "consert:bundled", "simcse:mean")
 LEARNING = 3  # a step forward and back costs about as much as so many forward
 VIEWS = 2
@@ -65,10 +67,10 @@ class Candidate:
         return Contender(self.name, steps, judging + read * per_text, step)
 
 
-def default_candidates(*, raw: bool) -> list[Candidate]:
-    """What is tried where nobody says what."""
-    known = recipes.names()
-    return check_candidates([name for name in (RAW if raw else SENTENCE_ENCODER) if name.partition(":")[0] in known])
+def default_candidates(*, raw: bool, graded: bool) -> list[Candidate]:
+    """What is tried where nobody says what; `graded`: there is a development set."""
+    known, suited = recipes.names(), RAW if raw else (*SENTENCE_ENCODER, *(GRADED if graded else ()))
+    return check_candidates([name for name in suited if name.partition(":")[0] in known])
 
 
 def check_candidates(given: Sequence[Given]) -> list[Candidate]:

@@ -122,7 +122,7 @@ def tune(
         start = load(model)
         text = read_tuning_text(sources, column, folder, start, unit, judged=not dev, resume=resume)
         raw = is_raw(start)
-        chosen = named or default_candidates(raw=raw)
+        chosen = named or default_candidates(raw=raw, graded=dev is not None)
         options = {"model": model, "dev": dev, "data": data, "unit": unit, "seed": seed}
         search = _Search(folder, progress, chosen, start, text, score, purpose, seconds, options, raw)
         with told_already():

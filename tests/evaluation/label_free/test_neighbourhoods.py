@@ -13,6 +13,7 @@ from isotrope.evaluation.label_free.neighbourhoods import (
     decide,
     neighbourhoods,
 )
+from isotrope.evaluation.label_free.reasons import kept_together
 from isotrope.evaluation.label_free.verdict import MRRDifference
 
 TEXTS = [f"{topic} number {i} {topic}ish" for topic in ("card", "loan", "cash", "bank") for i in range(30)]
@@ -71,8 +72,8 @@ APART_UP, APART_DOWN, APART_FAR_DOWN = (
         (UP, FLAT, KEPT - 1, APART_UP, "no clear difference"),
         (DOWN, UP, 80, APART_UP, "worse"),  # what plain contrast does to a narrow domain
         (FLAT, UP, 80, APART_UP, "no clear difference"),
-        (DOWN, DOWN, 15, APART_UP, "better"),  # two unrelated encoders
-        (UP, UP, 15, APART_DOWN, "worse"),
+        (UP, UP, 15, APART_UP, "no clear difference"),
+        (DOWN, UP, 15, APART_UP, "worse"),  # however many neighbours went, one was made from the other
         (DOWN, UP, 50, APART_UP, "worse"),
     ],
 )
@@ -89,12 +90,38 @@ def test_the_rule(cohesion: Shift, words: Shift, kept: float, apart: MRRDifferen
         (UP, DOWN, 80, "no clear difference"),
         (UP, UP, 80, "better"),
         (UP, UP, KEPT - 1, "no clear difference"),
+        (DOWN, UP, 15, "better"),  # neighbourhoods were nothing to keep: only the pairs tell
+        (UP, DOWN, 15, "no clear difference"),  # unless the witness contradicts them
     ],
 )
 def test_where_all_texts_were_alike_falling_cohesion_needs_a_witness(
     cohesion: Shift, words: Shift, kept: float, wanted: str
 ) -> None:
     assert decide(Together(cohesion, words, kept, 1000, alike=True), [APART_UP]) == wanted
+
+
+@pytest.mark.parametrize(
+    ("cohesion", "words", "kept", "alike", "wanted"),
+    [
+        (UP, UP, 90, False, "no clear difference"),  # as it rose for one that had lost a point on labels
+        (UP, UP, 15, False, "no clear difference"),
+        (DOWN, UP, 15, False, "worse"),
+        (DOWN, UP, 80, False, "worse"),
+        (UP, UP, 80, True, "better"),
+    ],
+)
+def test_a_sentence_encoder_that_was_trained_further_is_never_called_better(
+    cohesion: Shift, words: Shift, kept: float, alike: bool, wanted: str
+) -> None:
+    together = Together(cohesion, words, kept, 1000, alike, "trained")
+    assert decide(together, [APART_UP]) == wanted
+    said = "Of an encoder that was trained further, a rise says nothing"
+    assert (said in kept_together(together, together.judgement)) == (cohesion is UP and kept == 90)
+
+
+@pytest.mark.parametrize(("kept", "wanted"), [(15, "better"), (90, "no clear difference")])
+def test_of_encoders_that_show_nothing_the_pairs_tell_if_neighbours_differ(kept: float, wanted: str) -> None:
+    assert decide(Together(UP, UP, kept, 1000, lineage="unknown"), [APART_UP]) == wanted
 
 
 def test_whether_texts_were_alike_is_told_by_their_cosines() -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from isotrope.evaluation.label_free.comparison import Comparison
 from isotrope.evaluation.label_free.details import compare_details
-from isotrope.evaluation.label_free.lineage import may_be_tuned_from
+from isotrope.evaluation.label_free.lineage import lineage
 from isotrope.evaluation.label_free.moved_pairs import moved_pairs
 from isotrope.evaluation.label_free.neighbourhoods import FEWEST as FEWEST_TEXTS
 from isotrope.evaluation.label_free.neighbourhoods import compare_neighbourhoods
@@ -110,8 +110,8 @@ def compare_encoders(
     closer, apart = moved_pairs(sentences, unit(vectors[0]), unit(vectors[1]))
     differences = {pairs.kind: mrr_difference(first.ranks[pairs.kind], second.ranks[pairs.kind]) for pairs in usable}
     together = details = None
-    if may_be_tuned_from(after, before):
-        together = compare_neighbourhoods(vectors[0], vectors[1], sentences)
+    if came := lineage(after, before):
+        together = compare_neighbourhoods(vectors[0], vectors[1], sentences, came)
         details = compare_details((before, after), vectors, sentences, batch_size=batch_size)
     return Comparison(first, second, differences, closer, apart, together, names, text, len(sentences), details)
 

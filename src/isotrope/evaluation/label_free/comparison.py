@@ -50,6 +50,11 @@ class Comparison(Printable):
         return self.together.judgement if self.together else "no clear difference"
 
     @property
+    def trained_further(self) -> bool:
+        """Whether `after` may be `before` with other weights, so that no rise in a figure says that it is better."""
+        return self.together is not None and not self.together.rise_counts
+
+    @property
     def pairs_told_apart(self) -> Judgement:
         """Whether the two of a pair find each other better than before; kinds of pairs that disagree say nothing."""
         return judge(list(self.differences.values())) if self.differences else "no clear difference"

@@ -8,6 +8,10 @@ their words, or too many of them are new, nothing is called better.
 
 Where all texts were alike to the encoder before (a raw one, or a pooling that it was not trained for), cohesion falls
 as soon as they are not, whatever is learnt. There nothing is called worse unless the witness says so too.
+
+And it can be trained: contrast that pulls texts towards their neighbours raises the cohesion of right and wrong ones
+alike. Of sentence encoders that were trained further, a rise says nothing; it counts where only what comes behind the
+transformer differs.
 """
 
 from __future__ import annotations
@@ -20,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from isotrope.evaluation.geometry.measures import mean_cosine
+from isotrope.evaluation.label_free.lineage import Lineage
 from isotrope.evaluation.label_free.verdict import Judgement, MRRDifference, judge, unit
 from isotrope.evaluation.results.resampling import Sample, interval, resampled
 
@@ -33,7 +38,7 @@ WORD_DIMENSIONS = 100
 COHESION = 1.0  # points that it must rise by, or fall by
 WORDS = -1.0  # points that the neighbours' likeness in words may fall by
 APART = 10.0  # points of MRR x 100 that halves, rewordings and shortened texts may lose
-UNRELATED = 35.0  # per cent of the neighbours in common, below which neither was tuned from the other
+FEW_KEPT = 35.0  # per cent of the neighbours in common, below which neither need have been tuned from the other
 KEPT = 75.0  # per cent of the neighbours that must stay
 ALIKE = 0.4  # mean cosine above which all texts are alike to an encoder
 
@@ -71,7 +76,7 @@ class Shift:
 class Together:
     """How neighbourhoods changed from one encoder to another; `kept` is the share of neighbours that stayed, in %.
 
-    `alike`: whether all texts were alike to the encoder before.
+    `alike`: whether all texts were alike to the encoder before. `lineage`: how the one after came of it.
     """
 
     cohesion: Shift
@@ -79,6 +84,19 @@ class Together:
     kept: float
     texts: int
     alike: bool = False
+    lineage: Lineage = "fitted"
+
+    @property
+    def rise_counts(self) -> bool:
+        """Whether risen cohesion is evidence."""
+        return self.alike or self.lineage == "fitted"
+
+    @property
+    def mostly_new(self) -> bool:
+        """Whether so few neighbours stayed that the others say nothing: to one of the encoders all texts were alike, or
+        neither was tuned from the other.
+        """
+        return self.kept < FEW_KEPT and (self.alike or self.lineage == "unknown")
 
     @property
     def judgement(self) -> Judgement:
@@ -86,25 +104,30 @@ class Together:
         fallen = self.cohesion.change <= -COHESION and self.cohesion.high < 0
         if fallen and (not self.alike or self.words.judgement == "worse"):
             return "worse"
-        risen = self.cohesion.change >= COHESION and self.cohesion.low > 0
+        risen = self.rise_counts and self.cohesion.change >= COHESION and self.cohesion.low > 0
         return "better" if risen and self.words.change > WORDS and self.kept >= KEPT else "no clear difference"
 
 
 def decide(together: Together | None, differences: Sequence[MRRDifference], details: Shift | None = None) -> Judgement:
     """Both grains together. That a text is told apart better is no evidence by itself: contrast always does that.
 
-    So the neighbourhoods decide, unless texts are told apart far worse than before. Two encoders of which neither was
-    tuned from the other have other neighbourhoods, which say nothing: there only the pairs tell.
+    So the neighbourhoods decide, unless texts are told apart far worse than before. Where they are mostly new, only the
+    pairs tell; of an encoder that was made from the other, not against the words of the neighbours.
     """
     apart = judge(differences) if differences else "no clear difference"
-    if together is None or together.kept < UNRELATED:
+    if together is None:
         return apart
+    if together.mostly_new:
+        doubted = apart == "better" and together.lineage != "unknown" and together.words.judgement == "worse"
+        return "no clear difference" if doubted else apart
     apart_by: list[MRRDifference | Shift] = [*differences, *([details] if details else [])]
     lost = any(one.judgement == "worse" and one.change <= -APART for one in apart_by)
     return "no clear difference" if together.judgement == "better" and lost else together.judgement
 
 
-def compare_neighbourhoods(before: Any, after: Any, texts: Sequence[str]) -> Together | None:
+def compare_neighbourhoods(
+    before: Any, after: Any, texts: Sequence[str], lineage: Lineage = "fitted"
+) -> Together | None:
     """Vectors of the same texts by two encoders, (texts, dim) each; None where the texts are too few."""
     if len(texts) < FEWEST:
         return None
@@ -117,6 +140,7 @@ def compare_neighbourhoods(before: Any, after: Any, texts: Sequence[str]) -> Tog
         100 * float(stayed) / NEAREST,
         len(texts),
         mean_cosine(before) > ALIKE,
+        lineage,
     )
 
 

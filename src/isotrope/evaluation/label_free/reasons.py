@@ -30,6 +30,8 @@ def _although(together: Together) -> str:
         return f" A rise counts only if at least {KEPT:.0f}% of neighbours stay the same."
     if together.words.change <= WORDS:
         return " But neighbours have fewer words in common than before."
+    if not together.rise_counts:
+        return " Of an encoder that was trained further, a rise says nothing (docs/domains.md)."
     return ""
 
 
