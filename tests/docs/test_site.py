@@ -76,6 +76,12 @@ def test_links_that_leave_the_folder(hook) -> None:
     assert there == "[a](../source/README.md#idea)"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_a_page_begins_with_its_title(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    assert re.match(r"(---\n.*?\n---\n)?# \w", text, re.DOTALL), text.splitlines()[0]
+
+
 def test_links_in_the_repository_lead_somewhere() -> None:
     for page in PAGES:
         for link in re.findall(r"\]\(([^)\s#]+)(?:#[^)]*)?\)", page.read_text(encoding="utf-8")):

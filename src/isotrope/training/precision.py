@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def suitable_precision(model: Any) -> str:
     fastest = fastest_precision(default_device())
     if fastest == EXACT:
         return EXACT
-    encoder = load(model)
+    encoder = deepcopy(load(model))  # whose precision may be changed; what can't be copied can't be tuned, and says so
     found = agreement(encoder, fastest)
     if found >= AGREEING:
         return fastest
