@@ -1,11 +1,12 @@
-"""`isotrope train` without options on four labelled sets beside the six domains, in Markdown.
+"""`isotrope train` without options on ten labelled sets beside the six domains, in Markdown.
 
     python bench/unseen.py --data DIR [--models minilm,small] [--sets mnli_genres,...] [--output runs/unseen]
+                           [--installed DIR]
 
-Each set's own sentences, without labels, are all the text there is; the labels score the encoder before and after.
-Classes: mean average precision of texts of the same class, of 2,000 drawn with seed 0. Pairs: average precision, by
-cosine, of those where one sentence follows from the other among those where it does not. What is done is kept in
---output.
+Four sets are in the data folder; six more, with --installed, are of what `installed_sets.py` names. Each set's own
+sentences, without labels, are all the text there is; the labels score the encoder before and after. Classes: mean
+average precision of texts of the same class, of 2,000 drawn with seed 0. Pairs: average precision, by cosine, of those
+where one sentence follows from the other (or means the same) among the others. What is done is kept in --output.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Any
 import torch
 
 import isotrope
+from installed_sets import SETS as INSTALLED
 from isotrope.text import read_table
 from runs import print_head, print_row
 
@@ -32,12 +34,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--models", default="minilm,small")
-    parser.add_argument("--sets", default=",".join(SETS))
+    parser.add_argument("--sets")
+    parser.add_argument("--installed", type=Path, help="the folder of `installed_sets.py`")
     parser.add_argument("--output", type=Path, default=Path("runs/unseen"))
     options = parser.parse_args()
     torch.set_num_threads(1)
     options.output.mkdir(parents=True, exist_ok=True)
-    found = [measure(m, s, options) for m in options.models.split(",") for s in options.sets.split(",")]
+    sets = options.sets.split(",") if options.sets else [*SETS, *(INSTALLED if options.installed else ())]
+    found = [measure(m, s, options) for s in sets for m in options.models.split(",")]
     print_head("model", "set", "texts", "score", "untuned", "`isotrope train`", "change", "kept")
     for one in found:
         change = f"{one['after'] - one['before']:+.2f}"
@@ -47,10 +51,11 @@ def main() -> None:
 def measure(model: str, name: str, options: argparse.Namespace) -> dict[str, Any]:
     file = options.output / f"{model}-{name}.json"
     if not file.is_file():
-        texts, labels, rows = SETS[name](options.data)
-        run = isotrope.train(texts, model=model, output=options.output / f"{model}-{name}")
+        texts, labels, rows = SETS[name](options.data) if name in SETS else INSTALLED[name](options.installed)
+        output = options.output / f"{model}-{name}"
+        run = isotrope.train(texts, model=model, output=output, resume=(output / "run.json").is_file())
         table = isotrope.evaluate([model, run.encoder], **{labels: {name: rows}})
-        before, after = (one["figure"] for one in table.records())
+        before, after = (one["figure"] for one in table.records() if one["metric"] != "spearman")  # beside the main one
         assert run.outcome is not None
         measured = {"model": model, "set": name, "texts": len(texts), "score": labels, "before": before, "after": after}
         file.write_text(json.dumps(measured | {"kept": run.outcome.kept}))
