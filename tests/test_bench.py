@@ -44,3 +44,24 @@ def test_what_the_domain_bench_has_done_is_not_run_again(
     domains.main()
     assert capsys.readouterr().out == table
     assert (tmp_path / "out" / "results.jsonl").read_text() == results
+
+
+@pytest.mark.parametrize("labels", ["pairs", "classes"])
+def test_a_set_beside_the_domains_is_scored_before_and_after(
+    labels: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentences = bundled_sentences()[:200]
+    classified = [{"text": one, "label": str(k % 3)} for k, one in enumerate(sentences[:30])]
+    paired = [{"sentence1": sentences[k], "sentence2": sentences[k + 1], "score": k // 2 % 2} for k in range(0, 60, 2)]
+    rows = paired if labels == "pairs" else classified
+    monkeypatch.syspath_prepend(BENCH)
+    unseen = importlib.import_module("unseen")
+    monkeypatch.setitem(unseen.SETS, "some", lambda data: (sentences, labels, rows))
+    arguments = f"unseen.py --data {tmp_path} --output {tmp_path / 'out'} --models small --sets some"
+    monkeypatch.setattr("sys.argv", arguments.split())
+    unseen.main()
+    table = capsys.readouterr().out
+    assert f"| small | some | 200 | {labels} |" in table
+    monkeypatch.setattr(unseen.isotrope, "train", None)  # what is done is not done again
+    unseen.main()
+    assert capsys.readouterr().out == table
