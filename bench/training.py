@@ -5,8 +5,9 @@
 
 Ours and the peer take turns on sentences of STS-B; each round gives the ratio of their median steps, and what is shown
 is the median round with the least and the most. By one thread per process (`OMP_NUM_THREADS=1` is set), and by the
-time of the processor, so that other work on the machine does not count; the ratio by the clock is beside it. The last
-column sets the floating-point operations of our step beside the largest matrix product of the machine in the same run.
+time of the processor, so that other work on the machine does not count; the ratio by the clock is beside it. Operations
+are those of matrix products, in the mean of four steps: at the same rate, their ratio would be that of the times. The
+last column sets those of our step beside the largest matrix product of the machine in the same run.
 """
 
 from __future__ import annotations
@@ -32,7 +33,10 @@ SIMCSE = {"pooling.training": "own", "pooling.evaluation": "own", "training.max_
 PARALLEL = {"training.batch_per_device": False, "queue.size": 10_000}
 TRAINER = "SentenceTransformerTrainer + MultipleNegativesRankingLoss"
 PLAIN = "plain padded loop"
-HEAD = "| work | batch | peer | peer / ours | by the clock | ms a step, ours and peer's | share of the matmul peak |"
+HEAD = (
+    "| work | batch | peer | peer / ours | by the clock | operations, peer / ours | ms a step, ours and peer's "
+    "| share of the matmul peak |"
+)
 LARGE = 4096  # sentences in the batch whose memory is measured
 
 
@@ -131,8 +135,9 @@ def row(
     """A line of the table; `times` has ours and the peer's of every round."""
     cpu, wall = (Ratio.of([theirs[k] / mine[k] for mine, theirs in times]) for k in (0, 1))
     mine, theirs = (median(one[k].cpu for one in times) for k in (0, 1))
-    share = ours.facts["gflop"] / mine / arena.peaks[kind]
-    cells = work, batch, peer.name, f"**{cpu}**", wall, f"{1000 * mine:.0f} and {1000 * theirs:.0f}", f"{share:.0%}"
+    share, counted = ours.facts["gflop"] / mine / arena.peaks[kind], peer.facts["gflop"] / ours.facts["gflop"]
+    spent = f"{1000 * mine:.0f} and {1000 * theirs:.0f}"
+    cells = work, batch, peer.name, f"**{cpu}**", wall, f"{counted:.2f}x", spent, f"{share:.0%}"
     print("| " + " | ".join(map(str, cells)) + " |", flush=True)
 
 

@@ -15,7 +15,9 @@ from multiprocessing.connection import Connection
 from statistics import median
 from typing import Any, NamedTuple
 
-WARM_UP = 2  # steps that are not counted
+from torch.utils.flop_counter import FlopCounterMode
+
+WARM_UP = 5  # steps whose time does not count; the operations of all but the first do
 
 
 class Time(NamedTuple):
@@ -28,11 +30,18 @@ class Gate:
 
     def __init__(self, pipe: Connection) -> None:
         self.pipe, self.times, self.left, self.facts = pipe, [], WARM_UP, {}
+        self.counter, self.steps = FlopCounterMode(display=False), 0
         self._start()
 
     def __call__(self) -> None:
         self.times.append(Time(time.process_time() - self.began.cpu, time.perf_counter() - self.began.wall))
         self.left -= 1
+        self.steps += 1
+        if self.steps == 1:
+            self.counter.__enter__()
+        elif self.steps == WARM_UP:
+            self.counter.__exit__(None, None, None)
+            self.facts["gflop"] = self.counter.get_total_flops() / 1e9 / (WARM_UP - 1)
         if not self.left:
             self.pipe.send((self.times, self.facts | {"memory": peak_memory()}))
             self.left, self.times = self.pipe.recv(), []
@@ -50,7 +59,7 @@ class Contestant:
     train: Callable[..., None]
     arguments: tuple[Any, ...] = ()
     times: list[Time] = field(default_factory=list)
-    facts: dict[str, float] = field(default_factory=dict)  # memory: the most so far, in MB; what the gate was told
+    facts: dict[str, float] = field(default_factory=dict)  # memory: the most so far, in MB; gflop: the mean step's
 
     def start(self) -> None:
         context = multiprocessing.get_context("spawn")
