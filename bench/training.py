@@ -6,7 +6,7 @@
 Ours and the peer take turns on sentences of STS-B; each round gives the ratio of their median steps, and what is shown
 is the median round with the least and the most. By one thread per process (`OMP_NUM_THREADS=1` is set), and by the
 time of the processor, so that other work on the machine does not count; the ratio by the clock is beside it. Operations
-are those of matrix products, in the mean of four steps: at the same rate, their ratio would be that of the times. The
+are those of matrix products, in the mean of two steps: at the same rate, their ratio would be that of the times. The
 last column sets those of our step beside the largest matrix product of the machine in the same run.
 """
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from torch.utils.flop_counter import FlopCounterMode
 
-WARM_UP = 5  # steps whose time does not count; the operations of all but the first do
+WARM_UP = 3  # steps whose time does not count; the operations of all but the first do
 
 
 class Time(NamedTuple):

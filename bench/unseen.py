@@ -1,9 +1,9 @@
-"""`isotrope train` without options on ten labelled sets beside the six domains, in Markdown.
+"""`isotrope train` without options on thirteen labelled sets beside the six domains, in Markdown.
 
     python bench/unseen.py --data DIR [--models minilm,small] [--sets mnli_genres,...] [--output runs/unseen]
                            [--installed DIR]
 
-Four sets are in the data folder; six more, with --installed, are of what `installed_sets.py` names. Each set's own
+Four sets are in the data folder; nine more, with --installed, are of what `installed_sets.py` names. Each set's own
 sentences, without labels, are all the text there is; the labels score the encoder before and after. Classes: mean
 average precision of texts of the same class, of 2,000 drawn with seed 0. Pairs: average precision, by cosine, of those
 where one sentence follows from the other (or means the same) among the others. What is done is kept in --output.
@@ -21,13 +21,10 @@ from typing import Any
 import torch
 
 import isotrope
+from installed_sets import CLASSIFIED, PAIRED, Rows, Set
 from installed_sets import SETS as INSTALLED
 from isotrope.text import read_table
 from runs import print_head, print_row
-
-CLASSIFIED = 2_000  # texts, drawn from those that have a class
-Rows = list[dict[str, Any]]
-Set = tuple[list[str], str, Rows]  # the text, what the labels are (`classes` or `pairs`), and the labels
 
 
 def main() -> None:
@@ -86,7 +83,7 @@ def entailed(file: Path, first: str, second: str, labels: tuple[str, str]) -> Se
     pairs = [
         {"sentence1": row[first], "sentence2": row[second], "score": int(row["label"] == labels[0])} for row in rows
     ]
-    return both(rows, first, second), "pairs", random.Random(0).sample(pairs, min(len(pairs), 4_000))
+    return both(rows, first, second), "pairs", random.Random(0).sample(pairs, min(len(pairs), PAIRED))
 
 
 def both(rows: Rows, *columns: str) -> list[str]:
