@@ -40,7 +40,7 @@ def names(run: Path) -> list[str]:
 def test_what_was_saved_is_loaded(tmp_path: Path) -> None:
     folder = save(tmp_path, 7)
     model = nn.Linear(3, 2)
-    load_weights(model, folder, torch.device("cpu"))
+    load_weights(model, folder)
     torch.manual_seed(7)
     assert torch.equal(model.weight, nn.Linear(3, 2).weight)
     assert torch.equal(load_part(folder, "optimizer")["state"], torch.ones(3))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -106,7 +107,10 @@ def process(folder: Path, model: str) -> None:
         checkpoints.save_model = None  # type: ignore[assignment]  # it fails if it is called
         sys.addaudithook(lambda event, args: written.extend(writes(event, args, str(folder / "run"))))
     train([row["text"] for row in ROWS], model=model, output=folder / "run", **RUN)  # makes the group itself
-    pretrain(pretraining(folder), folder / "pretrained")
+    figures = pretrain(pretraining(folder), folder / "pretrained")
+    if rank == 0:
+        shutil.rmtree(folder / "pretrained" / "checkpoint-4")  # as if both had been killed before it
+    assert pretrain(pretraining(folder), folder / "pretrained", resume=True) == figures
     results = {name: step(name, model, folder, rank, WORLD) for name in OBJECTIVES}
     torch.save((results, written), folder / f"{rank}.pt")
     while not all((folder / f"{one}.pt").exists() for one in range(WORLD)):

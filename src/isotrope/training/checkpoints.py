@@ -54,9 +54,9 @@ def save_checkpoint(run: Path, state: dict[str, Any], model: nn.Module, parts: M
     _remove_old(run, keep=state["best"])
 
 
-def load_weights(model: nn.Module, checkpoint: Path, device: torch.device) -> None:
-    """All parameters and buffers of the model, in place."""
-    load_model(model, checkpoint / WEIGHTS, device=str(device))
+def load_weights(model: nn.Module, checkpoint: Path) -> None:
+    """All parameters and buffers of the model, in place, wherever they are."""
+    load_model(model, checkpoint / WEIGHTS)
 
 
 def load_part(checkpoint: Path, name: str) -> Any:

@@ -266,7 +266,7 @@ class Loop:
         note = checkpoints.check_origin(checkpoint, self.accelerator.num_processes, other_processes=other_processes)
         if note and self.accelerator.is_main_process:
             self.bar.say(note)
-        checkpoints.load_weights(self.model, checkpoint, self.device)
+        checkpoints.load_weights(self.model, checkpoint)
         for name, part in (("optimizer", self.optimiser), ("scheduler", self.scheduler), ("scaler", self.scaler)):
             part.load_state_dict(checkpoints.load_part(checkpoint, name))
         state = checkpoints.load_state(checkpoint)
@@ -282,7 +282,7 @@ class Loop:
             torch.manual_seed((self.settings.seed << 32) + (number << 24) + self.step)
 
     def _load_best(self) -> None:
-        checkpoints.load_weights(self.model, self.folder / f"checkpoint-{self.best_step}", self.device)
+        checkpoints.load_weights(self.model, self.folder / f"checkpoint-{self.best_step}")
 
     def _batches(self) -> Iterator[Item]:
         """Batch after batch from where the run is. They are not divided: each process has its share of every one."""
