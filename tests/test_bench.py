@@ -65,3 +65,24 @@ def test_a_set_beside_the_domains_is_scored_before_and_after(
     monkeypatch.setattr(unseen.isotrope, "train", None)  # what is done is not done again
     unseen.main()
     assert capsys.readouterr().out == table
+
+
+def test_maps_are_scored_on_sets_of_each_kind(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sentences = bundled_sentences()[:200]
+    classified = [{"text": one, "label": str(k % 3)} for k, one in enumerate(sentences[:30])]
+    paired = [{"sentence1": sentences[k], "sentence2": sentences[k + 1], "score": k // 2 % 2} for k in range(0, 60, 2)]
+    monkeypatch.syspath_prepend(BENCH)
+    smoothing = importlib.import_module("smoothing")
+    sets = {"classes": classified, "graded": paired, "pairs": paired}
+    kinds = {name: lambda options, name=name: (sentences, name, sets[name]) for name in sets}
+    monkeypatch.setattr(smoothing, "SETS", kinds)
+    chosen = f"--data {tmp_path} --installed {tmp_path} --output {tmp_path} --model bundled --maps"
+    maps = ";strength=9,threshold=0,trust=0;strength=1e-9,whitening=0,centring=0"
+    monkeypatch.setattr("sys.argv", ["smoothing.py", *chosen.split(), maps])
+    smoothing.main()
+    _, _, own, strong, nothing = capsys.readouterr().out.splitlines()
+    assert own.startswith("| smooth | ")
+    assert own.split(" | ")[1:] != strong.split(" | ")[1:]
+    assert nothing.split(" | ")[1:] == ["+0.00"] * 3 + ["0"] + ["+0.00"] * 2 + ["+0.00 |"]

@@ -50,6 +50,7 @@ def test_part_whitening_takes_part_of_the_spread() -> None:
     np.testing.assert_allclose(part_whitening(x, 0), np.eye(3), atol=1e-12)
     whole = np.cov((x @ part_whitening(x, 1)).T, bias=True)
     np.testing.assert_allclose(whole, whole[0, 0] * np.eye(3), atol=1e-9)
+    np.testing.assert_allclose(part_whitening(x, -1) @ part_whitening(x, 1), np.eye(3), atol=1e-9)  # the opposite
     half = np.linalg.eigvalsh(np.cov((x @ part_whitening(x, 0.5)).T))
     np.testing.assert_allclose(half / half[0], np.sqrt(np.linalg.eigvalsh(np.cov(x.T)) / np.var(x[:, 2])), rtol=0.05)
 

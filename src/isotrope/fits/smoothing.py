@@ -26,8 +26,9 @@ ROWS_AT_ONCE = 1024  # of the matrix of cosines
 class Smoothing(FitSpec):
     """`strength` of the pull; `neighbours` at most, and only those whose cosine, around the mean, is above `threshold`.
 
-    `whitening` comes first: 0 leaves the directions as they vary, 1 whitens them wholly. A raw encoder's vectors vary
-    mostly in a few directions that say little, and need some; a sentence encoder's do not. `centring`: how much of the
+    `whitening` comes first: 0 leaves the directions as they vary, 1 whitens them wholly, and below 0 those in which the
+    text varies most count for more. A raw encoder's vectors vary mostly in a few directions that say little, and need
+    some; a sentence encoder's gain by a little of the opposite. `centring`: how much of the
     mean of the text is taken away. What all texts share tells them from nothing, but a sentence encoder's also says how
     much a text is about its field at all, so part of it stays. `trust`: of how many texts half is believed; a mean and
     neighbours found among few texts are worth little. `ridge` is relative to the mean variance: directions that the
@@ -38,7 +39,7 @@ class Smoothing(FitSpec):
     strength: float = Field(default=0.3, gt=0, le=10)
     neighbours: int = Field(default=30, ge=1)
     threshold: float = Field(default=0.5, ge=-1, lt=1)
-    whitening: float = Field(default=0.0, ge=0, le=1)
+    whitening: float = Field(default=0.0, ge=-1, le=1)
     centring: float = Field(default=1.0, ge=0, le=1)
     trust: int = Field(default=2000, ge=0)
     ridge: float = Field(default=0.05, gt=0)
