@@ -28,11 +28,10 @@ class Smoothing(FitSpec):
 
     `whitening` comes first: 0 leaves the directions as they vary, 1 whitens them wholly, and below 0 those in which the
     text varies most count for more. A raw encoder's vectors vary mostly in a few directions that say little, and need
-    some; a sentence encoder's gain by a little of the opposite. `centring`: how much of the
-    mean of the text is taken away. What all texts share tells them from nothing, but a sentence encoder's also says how
-    much a text is about its field at all, so part of it stays. `trust`: of how many texts half is believed; a mean and
-    neighbours found among few texts are worth little. `ridge` is relative to the mean variance: directions that the
-    text says nothing about stay as they were.
+    some; a sentence encoder's do not. `centring`: how much of the mean of the text is taken away. What all texts share
+    tells them from nothing, but a sentence encoder's also says how much a text is about its field at all, so part of it
+    stays. `trust`: of how many texts half is believed; a mean and neighbours found among few texts are worth little.
+    `ridge` is relative to the mean variance: directions that the text says nothing about stay as they were.
     """
 
     kind: Literal["smoothing"] = "smoothing"
