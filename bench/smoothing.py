@@ -25,8 +25,8 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 import isotrope
-from installed_sets import Rows, Set, wordnet
 from installed_sets import SETS as INSTALLED
+from installed_sets import Rows, Set, wordnet
 from isotrope import recipes
 from isotrope.encoders.precision import fastest_precision
 from isotrope.evaluation.ranking import average_precision, average_precisions, unit_rows
