@@ -37,7 +37,13 @@ KINDS = {  # what the profiler calls them, and what they are
     "norms of layers": ("aten::native_layer_norm", "aten::native_batch_norm"),
     "softmax": ("aten::_softmax", "aten::softmax"),
     "sums and products by element": ("aten::add", "aten::mul", "aten::sum", "aten::sub", "aten::div", "aten::addcmul"),
-    "optimiser, anchor, averages": ("aten::_fused_adam", "aten::_foreach", "aten::lerp", "aten::linalg_vector_norm"),
+    "optimiser, anchor, averages": (
+        "aten::_fused_adam",
+        "aten::_foreach",
+        "aten::lerp",
+        "aten::linalg_vector_norm",
+        "aten::mse_loss",
+    ),
     "zeros": ("aten::fill_", "aten::zero_"),
     "between operations": ("ProfilerStep", "enumerate(DataLoader)"),
 }
