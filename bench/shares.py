@@ -62,10 +62,7 @@ class EnoughError(Exception):
 
 
 class Look:
-    """Stands behind every step, as the gate of a race does; profiles those after the warm-up.
-
-    The profiler has a warm-up too: in its first steps memory that had been kept is asked of the system again.
-    """
+    """Stands behind every step, as the gate of a race does; profiles those after the warm-up and after its own."""
 
     def __init__(self, steps: int) -> None:
         self.left = 2 * WARM_UP + steps

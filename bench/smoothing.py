@@ -141,9 +141,8 @@ def sts(year: int, options: argparse.Namespace) -> Set:
 
 
 def stsb_dev(options: argparse.Namespace) -> Set:
-    rows = [
-        r for r in read_table(options.data / "stsb" / "stsb.tsv.gz", ("split", "score", *PAIR)) if r["split"] == "dev"
-    ]
+    table = read_table(options.data / "stsb" / "stsb.tsv.gz", ("split", "score", *PAIR))
+    rows = [row for row in table if row["split"] == "dev"]
     return both(rows, *PAIR), "graded", graded(rows)
 
 
@@ -204,9 +203,9 @@ SETS: dict[str, Callable[[Any], Set]] = {
     "medical_questions dev": partial(domain, "medical_questions", "dev", "pairs"),
     "stsb dev": stsb_dev,
     **{f"sts{year}": partial(sts, year) for year in (12, 13, 14)},
-    "captions, graded": partial(of_kind, captions, {12: ["MSRvid"], 14: ["images"]}),
-    "news, graded": partial(of_kind, news, {12: ["SMTnews"], 13: ["headlines"], 14: ["headlines", "deft-news"]}),
-    "glosses, graded": partial(of_kind, glosses, {12: ["OnWN"], 13: ["OnWN", "FNWN"], 14: ["OnWN"]}),
+    "captions graded": partial(of_kind, captions, {12: ["MSRvid"], 14: ["images"]}),
+    "news graded": partial(of_kind, news, {12: ["SMTnews"], 13: ["headlines"], 14: ["headlines", "deft-news"]}),
+    "glosses graded": partial(of_kind, glosses, {12: ["OnWN"], 13: ["OnWN", "FNWN"], 14: ["OnWN"]}),
     "qnli": partial(
         same, "glue/qnli_dev.tsv.gz", "label", ("question", "sentence"), ["entailment"], ["not_entailment"]
     ),

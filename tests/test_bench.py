@@ -75,6 +75,7 @@ def test_maps_are_scored_on_sets_of_each_kind(
     paired = [{"sentence1": sentences[k], "sentence2": sentences[k + 1], "score": k // 2 % 2} for k in range(0, 60, 2)]
     monkeypatch.syspath_prepend(BENCH)
     smoothing = importlib.import_module("smoothing")
+    assert not any("," in name for name in smoothing.SETS)  # names are given with commas between them
     sets = {"classes": classified, "graded": paired, "pairs": paired}
     kinds = {name: lambda options, name=name: (sentences, name, sets[name]) for name in sets}
     monkeypatch.setattr(smoothing, "SETS", kinds)
